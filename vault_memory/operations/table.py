@@ -1,0 +1,58 @@
+"""The table of all operations, by name; a module is imported only when its operation is used.
+
+By convention the operation `close_handoff` of module `kinds` is the function `close_handoff(ctx, request)` in
+`vault_memory.operations.kinds`, and its request model is the class `CloseHandoff` beside it. Python's own names
+(`list`, `import`) carry a trailing underscore as functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from vault_memory.operations.context import Context
+    from vault_memory.operations.request import Request
+
+Kind = Literal["read", "write", "destructive"]
+Function = Callable[["Context", Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing that can be asked of a vault."""
+
+    name: str
+    module: str
+    kind: Kind
+    summary: str
+
+    def load(self) -> tuple[type[Request], Function]:
+        """The request model and the function; imports the operation's module."""
+        module = import_module(f"vault_memory.operations.{self.module}")
+        model = "".join(part.capitalize() for part in self.name.split("_"))
+        function = f"{self.name}_" if self.name in ("list", "import") else self.name
+        return getattr(module, model), getattr(module, function)
+
+
+_ROWS = (
+    Operation("remember", "remember", "write", "Store a memory."),
+    Operation("remember_many", "remember", "write", "Store several memories; a bad one does not stop the others."),
+    Operation("get", "read", "read", "Read memories in full, by reference."),
+    Operation("list", "read", "read", "List memories in a fixed order, page by page."),
+    Operation("search", "search", "read", "Find memories by meaning and words, best first."),
+    Operation("recall", "recall", "read", "Bring up what applies here: by page, project and topic."),
+    Operation("context_pack", "packs", "read", "Assemble what an agent should know, within a token budget."),
+    Operation("update", "edit", "write", "Change named fields or the content of a memory."),
+    Operation("append", "edit", "write", "Add text to the end of a memory or under a heading."),
+    Operation("move", "move", "write", "Rename or move a note; links to it follow."),
+    Operation("forget", "lifecycle", "destructive", "Archive a memory: kept, out of search, reversible."),
+    Operation("delete", "lifecycle", "destructive", "Delete a memory softly: hidden, restorable."),
+    Operation("restore", "lifecycle", "write", "Bring back a forgotten, deleted or earlier version of a memory."),
+    Operation("status", "status", "read", "How the vault and its indexes are doing."),
+    Operation("stats", "status", "read", "Counts by type, status, project and actor."),
+)
+OPERATIONS: Final[Mapping[str, Operation]] = MappingProxyType({row.name: row for row in _ROWS})
