@@ -18,9 +18,9 @@ NEGATIONS: Final = frozenset(
 """Words that turn a statement round; a pair that differs in one of them is never the same fact."""
 _MONTHS = "january february march april may june july august september october november december".split()
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_NEAR_DAYS = "today tomorrow yesterday tonight noon midnight sept".split()
 DATE_WORDS: Final = frozenset(
-    [*_MONTHS, *(m[:3] for m in _MONTHS), *_DAYS, *(f"{d}s" for d in _DAYS), *(d[:3] for d in _DAYS)]
-    + "today tomorrow yesterday tonight noon midnight sept".split()
+    [*_MONTHS, *(m[:3] for m in _MONTHS), *_DAYS, *(f"{d}s" for d in _DAYS), *(d[:3] for d in _DAYS), *_NEAR_DAYS]
 )
 ARTICLES: Final = frozenset("a an the please just".split())
 
@@ -45,7 +45,8 @@ _FILLER: Final = re.compile(
     re.I | re.X,
 )
 _TOKEN: Final = re.compile(
-    r"""(?P<date>\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?)
+    r"""(?P<date>\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?
+    |\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?)
     |(?P<url>[a-z][a-z0-9+.-]*://\S+)
     |(?P<number>[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w.]*\.\d)(?=[a-zµ%]{0,4}(?:\W|$)))
     |(?P<word>[~./\\@#$%&]*\w(?:[\w'’]|[-./\\:@+#&=](?=[\w/]))*(?:\+\+|\#)?)
