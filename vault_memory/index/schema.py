@@ -119,7 +119,8 @@ CREATE TABLE chunks (           -- the searchable pieces of notes: the source fr
     heading    TEXT NOT NULL,     -- the heading it stands under; '' when none
     terms      TEXT NOT NULL,     -- analysed terms of title, tags, domain and text, joined by spaces, with repetitions
     length     INTEGER NOT NULL,  -- number of terms
-    tokens     BLOB,              -- token ids, little-endian u16 or u32; NULL once the token file has them
+    tokens     BLOB,              -- token ids, little-endian u16 or u32; NULL when it was never tokenised. Kept while
+                                  -- the chunk lives, as replacing it must subtract them from token_df (see record.py)
     vector     BLOB,              -- little-endian f32; NULL once the vector file has it, or when there is none
     has_vector INTEGER NOT NULL,  -- 0: full-text only, there is nothing to wait for or the model is missing
     row        INTEGER,           -- row in the vector and token files; NULL while pending
