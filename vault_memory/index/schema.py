@@ -34,6 +34,7 @@ CREATE TABLE notes (            -- one row a note: the parsed memory with its ef
     id             TEXT,            -- as stated; two notes may hold the same one
     ref            TEXT NOT NULL,   -- id, else path
     generation     INTEGER NOT NULL, -- when this row was last recorded
+    kind           INTEGER NOT NULL, -- row of `kinds` with the same status, memory_type, project, actor, ...
     derived        INTEGER NOT NULL, -- 1 when `chunks` holds its chunks, 0 while they are still to be made
     status         TEXT NOT NULL,
     memory_type    TEXT NOT NULL,
@@ -74,6 +75,7 @@ CREATE TABLE note_tags (        -- tags for filters; their order is in notes.fie
     tag    TEXT NOT NULL,
     note   INTEGER NOT NULL REFERENCES notes ON DELETE CASCADE,
     inline INTEGER NOT NULL,     -- 1 when only the body has it (#tag)
+    kind   INTEGER NOT NULL,     -- that of the note
     PRIMARY KEY (tag, note)
 ) STRICT, WITHOUT ROWID;
 
@@ -102,12 +104,16 @@ CREATE TABLE findings (         -- what is odd about a file, for status and doct
     PRIMARY KEY (path, n)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE tallies (          -- exact number of notes by what every list is narrowed by; rows may be 0
-    status      TEXT NOT NULL,
-    memory_type TEXT NOT NULL,
-    project     TEXT,
-    actor       TEXT,
-    notes       INTEGER NOT NULL
+CREATE TABLE kinds (            -- every combination of the few-valued fields that occurs or occurred: lists narrow by
+    kind         INTEGER PRIMARY KEY, -- kinds instead of by notes, and `notes` makes totals free
+    status       TEXT NOT NULL,
+    memory_type  TEXT NOT NULL,
+    project      TEXT,
+    actor        TEXT,
+    source       TEXT NOT NULL,
+    agent        TEXT,
+    verification TEXT NOT NULL,
+    notes        INTEGER NOT NULL -- exact number of notes of the kind; may be 0
 ) STRICT;
 
 CREATE TABLE chunks (           -- the searchable pieces of notes: the source from which all indexes are applied
@@ -119,6 +125,7 @@ CREATE TABLE chunks (           -- the searchable pieces of notes: the source fr
     heading    TEXT NOT NULL,     -- the heading it stands under; '' when none
     terms      TEXT NOT NULL,     -- analysed terms of title, tags, domain and text, joined by spaces, with repetitions
     length     INTEGER NOT NULL,  -- number of terms
+    extra      TEXT NOT NULL,     -- terms of path, urls and own keys: they select but never score; '' save for n = 0
     tokens     BLOB,              -- token ids, little-endian u16 or u32; NULL when it was never tokenised. Kept while
                                   -- the chunk lives, as replacing it must subtract them from token_df (see record.py)
     vector     BLOB,              -- little-endian f32; NULL once the vector file has it, or when there is none
@@ -146,16 +153,15 @@ CREATE TABLE gone (             -- tombstones of replaced and removed chunks unt
 ) STRICT;
 """
 
-# Lists walk the index of their sort key backwards and stop at the page's end; the columns after `ref` let a scope and
-# the usual filters be judged without visiting the row.
+# Lists walk the index of their sort key backwards and stop at the page's end; kind and expires_at behind the key let
+# scope and the usual filters be judged without visiting the row.
 INDEXES: Final = """
-CREATE INDEX notes_ref ON notes (ref, path, status, project, actor, memory_type);
-CREATE INDEX notes_created ON notes (created_at, ref, path, status, project, actor, memory_type);
-CREATE INDEX notes_updated ON notes (updated_at, ref, path, status, project, actor, memory_type);
-CREATE INDEX notes_project ON notes (project, actor, status, memory_type);
-CREATE INDEX notes_actor ON notes (actor, status, memory_type) WHERE actor IS NOT NULL;
-CREATE INDEX notes_domain ON notes (domain, status, project, actor, memory_type) WHERE domain IS NOT NULL;
-CREATE INDEX notes_session ON notes (session, created_at, ref) WHERE session IS NOT NULL;
+CREATE INDEX notes_ref ON notes (ref, path, kind, expires_at);
+CREATE INDEX notes_created ON notes (created_at, ref, path, kind, expires_at);
+CREATE INDEX notes_updated ON notes (updated_at, ref, path, kind, expires_at);
+CREATE INDEX notes_kind ON notes (kind, created_at);
+CREATE INDEX notes_domain ON notes (domain, kind) WHERE domain IS NOT NULL;
+CREATE INDEX notes_session ON notes (session, kind) WHERE session IS NOT NULL;
 CREATE INDEX notes_url ON notes (url_key) WHERE url_key IS NOT NULL;
 CREATE INDEX notes_site ON notes (site) WHERE site IS NOT NULL;
 CREATE INDEX notes_expiry ON notes (expires_at) WHERE expires_at IS NOT NULL;
@@ -164,7 +170,6 @@ CREATE INDEX notes_underived ON notes (note) WHERE derived = 0;
 CREATE INDEX tags_note ON note_tags (note);
 CREATE INDEX names_note ON note_names (note);
 CREATE INDEX links_key ON note_links (key, note);
-CREATE UNIQUE INDEX tallies_key ON tallies (status, memory_type, ifnull(project, ''), ifnull(actor, ''));
 CREATE INDEX chunks_generation ON chunks (generation);
 CREATE INDEX chunks_row ON chunks (row) WHERE row IS NOT NULL;
 CREATE INDEX gone_generation ON gone (generation);
@@ -172,6 +177,7 @@ CREATE INDEX gone_generation ON gone (generation);
 
 META_START: Final = {
     "generation": 0,  # last generation given out
+    "token_bytes": 2,  # width of an id in chunks.tokens
     "chunk_count": 0,  # rows of `chunks`: N of the statistics
     "total_length": 0,  # sum of chunks.length: with N the average length
     "applied_text": 0,  # generation up to which Tantivy is complete
