@@ -1,0 +1,17 @@
+"""The command line: parses words, calls one operation, shows the answer. Decides nothing about memories."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Run this process's command line and return its exit code; docs/errors.md lists the codes.
+
+    An exception that nobody foresaw is reported shortly by the hook that is set here, and ends the process with 1.
+    """
+    from vault_memory.surfaces.cli import app, output
+
+    sys.excepthook = app.report_bug
+    output.prepare()
+    return app.run(sys.argv[1:])

@@ -1,0 +1,153 @@
+"""A click command from an operation: its request model's fields become arguments and options.
+
+Values stay text here; one parser (`surfaces/arguments.py`) converts and refuses them for every surface alike.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from vault_memory.errors import InvalidRequest
+from vault_memory.operations.table import Operation
+from vault_memory.surfaces.arguments import FieldShape, as_list, bounds, shape_of
+from vault_memory.surfaces.cli.settings import Settings, common_names, common_options
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+STDIN: Final = "-"
+FROM_STDIN: Final = frozenset({"content", "query", "text"})
+"""Positional fields that are read from stdin when they are missing and stdin is not a terminal."""
+
+_METAVARS: Final = {
+    "text": "TEXT", "integer": "N", "number": "NUMBER", "time": "TIME", "list": "TEXT", "map": "KEY=VALUE",
+}  # fmt: skip
+
+
+def command_for(name: str, operation: Operation) -> click.Command:
+    """The command `name`, which runs `operation` on the vault that is meant."""
+    model, _ = operation.load()
+    fields = {key: info for key, info in model.model_fields.items() if _shown(key, info)}
+
+    def run(**given: Any) -> int:
+        return _run(operation, _arguments(fields, given))
+
+    return click.Command(
+        name,
+        params=[*(_parameter(key, info) for key, info in fields.items()), *common_options()],
+        help=_help(operation.summary, model.__doc__),
+        short_help=operation.summary,
+        callback=run,
+    )
+
+
+def _run(operation: Operation, arguments: Mapping[str, Any]) -> int:
+    from vault_memory.surfaces.cli.output import emit
+    from vault_memory.surfaces.cli.progress import waiting
+    from vault_memory.surfaces.dispatch import call
+
+    settings = Settings.current()
+    with settings.open() as ctx, waiting(operation.name, settings):
+        answer = call(ctx, operation, arguments)
+    return emit(operation.name, answer.result, answer.warnings, settings)
+
+
+def _shown(name: str, info: FieldInfo) -> bool:
+    """Not hidden, has a textual form, and is not what a common option already says."""
+    hints = _hints(info)
+    if hints.get("hidden") or shape_of(info.annotation).shape == "other":
+        return False
+    return "flags" in hints or name not in common_names()
+
+
+def _hints(info: FieldInfo) -> Mapping[str, Any]:
+    extra = info.json_schema_extra
+    found = extra.get("cli") if isinstance(extra, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _parameter(name: str, info: FieldInfo) -> click.Parameter:
+    hints, shape = _hints(info), shape_of(info.annotation)
+    if hints.get("positional"):
+        several = shape.shape == "list"
+        return click.Argument([name], required=False, nargs=-1 if several else 1, metavar=_place(name, info, several))
+    flag = "--" + name.replace("_", "-")
+    flags = [name, *hints.get("flags", ())] if hints.get("flags") else [name, flag]
+    if shape.shape == "bool":
+        if not hints.get("flags"):
+            flags = [name, f"{flag}/--no-{name.replace('_', '-')}"]
+        return click.Option(flags, is_flag=True, default=None, help=_option_help(info))
+    several = shape.shape in ("list", "map")
+    return click.Option(flags, multiple=several, metavar=_metavar(shape), help=_option_help(info))
+
+
+def _place(name: str, info: FieldInfo, several: bool) -> str:
+    text = name.upper() + ("..." if several else "")
+    return text if info.is_required() and name not in FROM_STDIN else f"[{text}]"
+
+
+def _metavar(shape: FieldShape) -> str:
+    return "|".join(shape.choices) if shape.choices else _METAVARS[shape.shape]
+
+
+def _option_help(info: FieldInfo) -> str:
+    parts = [(info.description or "").rstrip(".")]
+    low, high = bounds(info)
+    if low is not None and high is not None:
+        parts.append(f"{low:g} to {high:g}")
+    if info.default not in (None, (), "", False) and not info.is_required() and info.default_factory is None:
+        parts.append(f"default: {info.default}")
+    if shape_of(info.annotation).shape == "list":
+        parts.append("repeat it, or separate with commas")
+    return parts[0] + (f" ({'; '.join(parts[1:])})" if parts[1:] else "") + "."
+
+
+def _help(summary: str, doc: str | None) -> str:
+    paragraphs = (doc or "").strip()
+    return f"{summary}\n\n{paragraphs}" if paragraphs and not paragraphs.startswith("Base") else summary
+
+
+def _arguments(fields: Mapping[str, FieldInfo], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The operation's arguments: what was given, stdin where it is meant, nothing that was left out."""
+    arguments: dict[str, Any] = {}
+    for name, info in fields.items():
+        value, shape = given.get(name), shape_of(info.annotation).shape
+        if value == STDIN or value == (STDIN,) or (value in (None, ()) and _reads_stdin(name, info)):
+            value = _stdin(name)
+        if value in (None, ()):
+            continue
+        if shape == "list" and not isinstance(value, str):
+            value = [item for part in value for item in as_list(part)] if not _hints(info).get("positional") else value
+        elif shape == "map" and not isinstance(value, str):
+            value = _pairs(name, value)
+        arguments[name] = None if value == "" and not info.is_required() else value
+    return arguments
+
+
+def _reads_stdin(name: str, info: FieldInfo) -> bool:
+    wanted = name in FROM_STDIN and bool(_hints(info).get("positional")) and info.is_required()
+    return wanted and not sys.stdin.isatty()
+
+
+def _stdin(name: str) -> str:
+    data = sys.stdin.buffer.read()
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidRequest.of(name, f"stdin is not valid UTF-8 (byte {error.start})") from None
+
+
+def _pairs(name: str, values: tuple[str, ...]) -> dict[str, Any]:
+    """`key=value` texts as an object; a key that comes twice has a list."""
+    pairs: dict[str, Any] = {}
+    for text in values:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise InvalidRequest.of(name, f"must be KEY=VALUE, not '{text}'")
+        before = pairs.get(key.strip())
+        pairs[key.strip()] = value if before is None else [*(before if isinstance(before, list) else [before]), value]
+    return pairs

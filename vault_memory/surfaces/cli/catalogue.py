@@ -1,0 +1,63 @@
+"""Which commands there are: one a row, known by name and summary without importing anything that runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from types import MappingProxyType
+from typing import Final
+
+import click
+
+from vault_memory.operations.table import OPERATIONS, Operation
+
+READING, WRITING, TOOLS = "Read", "Write", "Vault and tools"
+SECTIONS: Final = (READING, WRITING, TOOLS)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: its name, its line in the overview, and where it comes from."""
+
+    name: str
+    summary: str
+    section: str
+    target: str | Operation
+    """An operation, from which the command is built, or `module:attribute` of a click command made by hand."""
+
+    def load(self) -> click.Command:
+        """The click command; imports what it needs."""
+        if isinstance(self.target, Operation):
+            from vault_memory.surfaces.cli.build import command_for
+
+            return command_for(self.name, self.target)
+        module, attribute = self.target.split(":")
+        command = getattr(import_module(module), attribute)
+        assert isinstance(command, click.Command), self.target
+        return command
+
+
+SHORT_NAMES: Final[Mapping[str, str]] = MappingProxyType({"context_pack": "context", "find_duplicates": "duplicates"})
+"""Operations whose command has another name than theirs; all others only swap `_` for `-`."""
+
+NOT_COMMANDS: Final = frozenset({"remember_many"})
+"""Operations that take what no command line carries; `run` and `import` reach them."""
+
+_HERE = "vault_memory.surfaces.cli"
+_BY_HAND = (
+    Command("demo", "Show the main job on real notes, offline, in under a minute.", TOOLS, f"{_HERE}.demo:demo"),
+    Command("init", "Make a vault, or adopt a folder of notes untouched.", TOOLS, f"{_HERE}.init:init"),
+    Command("completion", "Print the completion script for your shell.", TOOLS, f"{_HERE}.completion:completion"),
+)
+
+
+def catalogue(operations: Mapping[str, Operation] = OPERATIONS) -> dict[str, Command]:
+    """Every command by name, in the order of the overview."""
+    rows = [_of(operation) for name, operation in operations.items() if name not in NOT_COMMANDS]
+    return {row.name: row for row in (*rows, *_BY_HAND)}
+
+
+def _of(operation: Operation) -> Command:
+    name = SHORT_NAMES.get(operation.name, operation.name).replace("_", "-")
+    return Command(name, operation.summary, READING if operation.kind == "read" else WRITING, operation)

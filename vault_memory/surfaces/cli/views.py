@@ -1,0 +1,160 @@
+"""From an operation's JSON document to blocks. Knows the shapes of answers, not how they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from vault_memory.surfaces.cli.blocks import Block, Card, Line, Raw, Style, Table
+
+Document = Any
+_GOOD: Final = frozenset({"stored", "updated", "restored", "moved", "archived", "deleted", "purged"})
+_CARD_FIELDS: Final = (
+    "ref", "path", "memory_type", "status", "tags", "aliases", "project", "domain", "actor", "session", "agent",
+    "source", "importance", "confidence", "verification", "pinned", "url", "expires_at", "valid_from", "valid_to",
+    "created_at", "updated_at", "version", "revision",
+)  # fmt: skip
+_USUAL: Final[Mapping[str, Any]] = {
+    "status": "active", "source": "human", "importance": 0.5, "confidence": 0.8, "verification": "unverified",
+    "pinned": False, "version": 1,
+}  # fmt: skip
+
+
+def view(operation: str, document: Document) -> list[Block]:
+    """The blocks that show an answer: by the operation's own view, else by the shape of the document."""
+    if operation in _VIEWS:
+        return _VIEWS[operation](document)
+    if isinstance(document, list):
+        return [block for item in document for block in view("", item)]
+    if not isinstance(document, dict):
+        return [Raw(text(document))]
+    for key, shown in _SHAPES:
+        if key in document:
+            return shown(document)
+    return [Card(operation, _fields(document))]
+
+
+def text(value: Any) -> str:
+    """A JSON value as a person reads it."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list):
+        return ", ".join(text(item) for item in value) or "–"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {text(item)}" for key, item in value.items()) or "–"
+    return str(value)
+
+
+def outcome(document: Document) -> list[Block]:
+    """One line that says what became of a write, and what to do about it when something is."""
+    memory = document.get("memory") or {}
+    named = "  ".join(str(memory[key]) for key in ("ref", "title", "path") if memory.get(key))
+    style: Style = "good" if document["outcome"] in _GOOD else "caution"
+    blocks: list[Block] = [Line(f"{document['outcome']}  {named}".rstrip(), style)]
+    if document.get("reason"):
+        blocks.append(Line(f"  {document['reason']}"))
+    if rival := document.get("rival"):
+        blocks.append(Line(f"  rival: {rival.get('ref', '')}  {rival.get('title', '')}"))
+    if following := document.get("next"):
+        blocks.append(Line(f"  next: {text(following)}", "faint"))
+    return blocks
+
+
+def page(document: Document) -> list[Block]:
+    """A page of memories as a table, and how to go on when there are more."""
+    items = document["items"]
+    if not items:
+        return [Line("nothing found", "faint")] if not document.get("total") else []
+    rows = tuple(
+        (item["ref"], item["memory_type"], _day(item.get("updated_at")), item["title"] or item["path"])
+        for item in items
+    )
+    return [Table(("ref", "type", "updated", "title"), rows)]
+
+
+def hits(document: Document) -> list[Block]:
+    """Hits, best first: evidence, reference and title, then the passage that matched."""
+    blocks: list[Block] = [Line(f"! {text_of(anchor)}", "strong") for anchor in document.get("anchors") or ()]
+    for hit in document["hits"]:
+        memory = hit.get("memory", hit)
+        evidence = f"{hit['relevance']:.2f}  " if isinstance(hit.get("relevance"), float) else ""
+        blocks.append(Line(f"{evidence}{memory['ref']}  {memory['title'] or memory['path']}", "strong"))
+        if hit.get("snippet"):
+            blocks.append(Line(f"      {' '.join(str(hit['snippet']).split())}"))
+    return blocks or [Line("nothing found", "faint")]
+
+
+def text_of(anchor: Any) -> str:
+    """An anchor's sentence, whether it comes as text or as a memory."""
+    return str(anchor.get("content") or anchor.get("title")) if isinstance(anchor, dict) else str(anchor)
+
+
+def memory_card(document: Document) -> list[Block]:
+    """One memory in full; fields at their default are left out, as they are in the note."""
+    shown = {name: document[name] for name in _CARD_FIELDS if document.get(name) not in (None, [], "")}
+    fields = {name: text(value) for name, value in shown.items() if _USUAL.get(name, _USUAL) != value}
+    for kind, targets in (document.get("relations") or {}).items():
+        fields[kind] = text(targets)
+    fields |= {name: text(value) for name, value in (document.get("metadata") or {}).items()}
+    blocks: list[Block] = [Card(document["title"] or document["path"], fields, document["content"])]
+    blocks += [
+        Line(f"finding: {item['code']} (line {item['line'] or '?'}): {item['reason']}", "caution")
+        for item in document.get("findings") or ()
+    ]
+    return blocks
+
+
+def several(document: Document) -> list[Block]:
+    """Several answers, one after the other, under whichever name they come."""
+    found = next(document[key] for key in ("memories", "results") if key in document)
+    return [block for item in found for block in view("", item)]
+
+
+def plan(document: Document) -> list[Block]:
+    """What a plan would do, and how to carry it out."""
+    steps = document["would_prune"] if "would_prune" in document else document["plan"]
+    listed = steps if isinstance(steps, list) else [steps]
+    blocks: list[Block] = [Line(f"  {_step(step)}") for step in listed]
+    return [Line(f"would change {document.get('count', len(listed))}; nothing was changed", "caution"), *blocks]
+
+
+def raw_text(document: Document) -> list[Block]:
+    """A document whose text is the answer."""
+    return [Raw(document["text"])]
+
+
+def _step(step: Any) -> str:
+    if isinstance(step, dict) and "ref" in step:
+        return "  ".join(str(step[key]) for key in ("ref", "title", "path", "reason") if step.get(key))
+    return text(step)
+
+
+def _fields(document: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for key, value in document.items():
+        if isinstance(value, dict) and value:
+            fields |= _fields(value, f"{prefix}{key}.")
+        elif key != "warnings":
+            fields[prefix + key] = text(value)
+    return fields
+
+
+def _day(moment: Any) -> str:
+    return str(moment)[:10] if moment else "–"
+
+
+_VIEWS: Final[Mapping[str, Callable[[Document], list[Block]]]] = {"context_pack": raw_text}
+_SHAPES: Final[tuple[tuple[str, Callable[[Document], list[Block]]], ...]] = (
+    ("outcome", outcome),
+    ("hits", hits),
+    ("items", page),
+    ("memories", several),
+    ("results", several),
+    ("would_prune", plan),
+    ("plan", plan),
+    ("content", memory_card),
+)

@@ -1,0 +1,73 @@
+"""Which vault a caller means, and with whose eyes it looks. Owns the search order; opens nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from vault_memory.errors import VaultNotFound
+
+if TYPE_CHECKING:
+    from vault_memory.memory.scope import Scope
+
+MARKER: Final = ".vault-memory"
+"""The folder that makes a folder a vault."""
+
+ANYTHING: Final = "*"
+"""The project or actor of a caller who is bound to none."""
+
+
+def find_vault(named: str | None, *, environ: Mapping[str, str], cwd: Path) -> Path:
+    """The vault's folder: the one named, else `$VAULT_MEMORY_DIR`, else the nearest parent of `cwd` that is a
+    vault, else the user's default.
+
+    Raises:
+        VaultNotFound: there is none; the detail says where it was looked for.
+    """
+    for origin, text in (("--vault", named), ("VAULT_MEMORY_DIR", environ.get("VAULT_MEMORY_DIR"))):
+        if text:
+            return _checked(cwd / Path(text).expanduser(), origin)
+    for folder in (cwd, *cwd.parents):
+        if (folder / MARKER).is_dir():
+            return folder
+    if default := _default_vault(environ):
+        return _checked(Path(default).expanduser(), "your default vault (default_vault in your settings)")
+    raise VaultNotFound(
+        f"no vault: neither --vault nor VAULT_MEMORY_DIR is given, no folder from {cwd} upwards holds {MARKER}/, "
+        "and no default vault is set",
+        hint="make one with: vault-memory init FOLDER",
+    )
+
+
+def _checked(folder: Path, origin: str) -> Path:
+    folder = folder.resolve()
+    if (folder / MARKER).is_dir():
+        return folder
+    state = "is not a vault yet" if folder.is_dir() else "does not exist"
+    raise VaultNotFound(
+        f"{folder} {state} ({origin}): it holds no {MARKER}/ folder",
+        hint=f"make it one with: vault-memory init {folder}",
+    )
+
+
+def _default_vault(environ: Mapping[str, str]) -> str:
+    from vault_memory.config import load_config
+
+    return load_config(None, environ=environ).default_vault
+
+
+def find_scope(project: str | None, actor: str | None, *, environ: Mapping[str, str]) -> Scope:
+    """What the caller sees and may change.
+
+    `project`: a slug binds to that project and what is global, `global` to what is global alone, `*` or nothing
+    leaves the caller unbound. `actor`: a name sees only its own memories, nothing sees those without an actor, `*`
+    sees all. What is not given comes from `$VAULT_MEMORY_PROJECT` and `$VAULT_MEMORY_ACTOR`.
+    """
+    from vault_memory.memory.model import RESERVED_PROJECT
+    from vault_memory.memory.scope import ANY, Scope
+
+    project = project or environ.get("VAULT_MEMORY_PROJECT") or ANYTHING
+    actor = actor or environ.get("VAULT_MEMORY_ACTOR") or None
+    bound = ANY if project == ANYTHING else None if project == RESERVED_PROJECT else project
+    return Scope(project=bound, actor=ANY if actor == ANYTHING else actor)
