@@ -126,7 +126,8 @@ CREATE TABLE chunks (           -- the searchable pieces of notes: the source fr
     terms      TEXT NOT NULL,     -- analysed terms of title, tags, domain and text, joined by spaces, with repetitions
     length     INTEGER NOT NULL,  -- number of terms
     extra      TEXT NOT NULL,     -- terms of path, urls and own keys: they select but never score; '' save for n = 0
-    tokens     BLOB,              -- token ids, little-endian u16 or u32; NULL when it was never tokenised. Kept while
+    extra      TEXT NOT NULL,     -- terms that select but never score: path, urls, a person's own keys
+    tokens     BLOB,              -- unique token ids, rising, little-endian u16 or u32; NULL when it was never tokenised. Kept while
                                   -- the chunk lives, as replacing it must subtract them from token_df (see record.py)
     vector     BLOB,              -- little-endian f32; NULL once the vector file has it, or when there is none
     has_vector INTEGER NOT NULL,  -- 0: full-text only, there is nothing to wait for or the model is missing
