@@ -1,0 +1,9 @@
+"""The note format, text ⇄ Memory: the one door to parsing, rendering and byte-exact edits. Holds no logic itself."""
+
+from __future__ import annotations
+
+from vault_memory.memory.front_matter import Parts, UnreadableNote, split
+from vault_memory.memory.parse import parse
+from vault_memory.memory.render import render
+
+__all__ = ["Parts", "UnreadableNote", "parse", "render", "split"]
