@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
@@ -38,11 +38,13 @@ _EXAMPLES: Final[Mapping[Shape, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class FieldShape:
-    """What a request field takes: its shape, whether null is a value, and for a choice the allowed values."""
+    """What a request field takes: its shape, whether null is a value, for a choice the allowed values."""
 
     shape: Shape
     nullable: bool = False
     choices: tuple[str, ...] = ()
+    lists: bool = False
+    """True for a map whose values are lists, such as relations."""
 
 
 def parse(model: type[R], arguments: Mapping[str, Any], *, lenient: bool) -> tuple[R, tuple[str, ...]]:
@@ -75,13 +77,13 @@ def shape_of(annotation: Any) -> FieldShape:
     if origin in (Union, UnionType):
         parts = get_args(annotation)
         inner = [shape_of(part) for part in parts if part is not NoneType]
-        return FieldShape(inner[0].shape, NoneType in parts, inner[0].choices) if len(inner) == 1 else _OTHER
+        return replace(inner[0], nullable=NoneType in parts) if len(inner) == 1 else _OTHER
     if origin is Literal:
         return FieldShape("choice", choices=tuple(str(value) for value in get_args(annotation)))
     if origin in (list, tuple, set, frozenset):
         return FieldShape("list")
     if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
-        return FieldShape("map")
+        return FieldShape("map", lists=shape_of(get_args(annotation)[1]).shape == "list")
     return FieldShape(_PLAIN.get(annotation, "other"))
 
 
@@ -118,20 +120,32 @@ def _lenient(known: Mapping[str, FieldInfo], arguments: Mapping[str, Any]) -> di
         info = known.get(name)
         if info is None or (value in (None, "") and not info.is_required()):
             continue
-        given[name] = _converted(shape_of(info.annotation).shape, value)
+        given[name] = _converted(shape_of(info.annotation), value)
     return given
 
 
-def _converted(shape: Shape, value: Any) -> Any:
+def _converted(field: FieldShape, value: Any) -> Any:
+    shape = field.shape
     if shape == "list":
-        return as_list(value) if isinstance(value, str) else value if isinstance(value, (list, tuple)) else [value]
-    if shape == "map" and isinstance(value, str):
-        return _object(value)
+        return _listed(value)
+    if shape == "map":
+        found = _object(value) if isinstance(value, str) else value
+        return _with_lists(found) if field.lists and isinstance(found, Mapping) else found
     if shape in ("text", "choice") and isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     if shape in ("integer", "number", "bool") and isinstance(value, str):
         return value.strip()
     return value
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, str):
+        return as_list(value)
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+def _with_lists(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _listed(item) for key, item in value.items()}
 
 
 def _object(text: str) -> Any:

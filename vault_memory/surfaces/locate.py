@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from vault_memory.config import CONFIG_FILE, load_config
 from vault_memory.errors import VaultNotFound
 
 if TYPE_CHECKING:
     from vault_memory.memory.scope import Scope
 
-MARKER: Final = ".vault-memory"
+MARKER: Final = CONFIG_FILE.parts[0]
 """The folder that makes a folder a vault."""
 
 ANYTHING: Final = "*"
@@ -52,8 +53,6 @@ def _checked(folder: Path, origin: str) -> Path:
 
 
 def _default_vault(environ: Mapping[str, str]) -> str:
-    from vault_memory.config import load_config
-
     return load_config(None, environ=environ).default_vault
 
 

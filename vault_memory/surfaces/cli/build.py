@@ -57,11 +57,8 @@ def _run(operation: Operation, arguments: Mapping[str, Any]) -> int:
 
 
 def _shown(name: str, info: FieldInfo) -> bool:
-    """Not hidden, has a textual form, and is not what a common option already says."""
-    hints = _hints(info)
-    if hints.get("hidden") or shape_of(info.annotation).shape == "other":
-        return False
-    return "flags" in hints or name not in common_names()
+    """Not hidden, and with a textual form."""
+    return not _hints(info).get("hidden") and shape_of(info.annotation).shape != "other"
 
 
 def _hints(info: FieldInfo) -> Mapping[str, Any]:
@@ -75,14 +72,17 @@ def _parameter(name: str, info: FieldInfo) -> click.Parameter:
     if hints.get("positional"):
         several = shape.shape == "list"
         return click.Argument([name], required=False, nargs=-1 if several else 1, metavar=_place(name, info, several))
-    flag = "--" + name.replace("_", "-")
-    flags = [name, *hints.get("flags", ())] if hints.get("flags") else [name, flag]
+    flags = [name, *hints.get("flags", [_flag(name, shape)])]
     if shape.shape == "bool":
-        if not hints.get("flags"):
-            flags = [name, f"{flag}/--no-{name.replace('_', '-')}"]
         return click.Option(flags, is_flag=True, default=None, help=_option_help(info))
     several = shape.shape in ("list", "map")
     return click.Option(flags, multiple=several, metavar=_metavar(shape), help=_option_help(info))
+
+
+def _flag(name: str, field: FieldShape) -> str:
+    """`--name`; `--memory-project` where `--project` already says who is looking; `--no-name` beside a yes or no."""
+    word = (f"memory_{name}" if name in common_names() else name).replace("_", "-")
+    return f"--{word}/--no-{word}" if field.shape == "bool" else f"--{word}"
 
 
 def _place(name: str, info: FieldInfo, several: bool) -> str:
@@ -115,15 +115,15 @@ def _arguments(fields: Mapping[str, FieldInfo], given: Mapping[str, Any]) -> dic
     """The operation's arguments: what was given, stdin where it is meant, nothing that was left out."""
     arguments: dict[str, Any] = {}
     for name, info in fields.items():
-        value, shape = given.get(name), shape_of(info.annotation).shape
+        value, field = given.get(name), shape_of(info.annotation)
         if value == STDIN or value == (STDIN,) or (value in (None, ()) and _reads_stdin(name, info)):
             value = _stdin(name)
         if value in (None, ()):
             continue
-        if shape == "list" and not isinstance(value, str):
-            value = [item for part in value for item in as_list(part)] if not _hints(info).get("positional") else value
-        elif shape == "map" and not isinstance(value, str):
-            value = _pairs(name, value)
+        if field.shape == "list" and not isinstance(value, str):
+            value = list(value) if _hints(info).get("positional") else [item for part in value for item in as_list(part)]
+        elif field.shape == "map":
+            value = _pairs(name, value, always_lists=field.lists)
         arguments[name] = None if value == "" and not info.is_required() else value
     return arguments
 
@@ -141,13 +141,12 @@ def _stdin(name: str) -> str:
         raise InvalidRequest.of(name, f"stdin is not valid UTF-8 (byte {error.start})") from None
 
 
-def _pairs(name: str, values: tuple[str, ...]) -> dict[str, Any]:
-    """`key=value` texts as an object; a key that comes twice has a list."""
-    pairs: dict[str, Any] = {}
-    for text in values:
+def _pairs(name: str, texts: tuple[str, ...], *, always_lists: bool) -> dict[str, Any]:
+    """`key=value` texts as an object; a key that comes more than once has a list."""
+    pairs: dict[str, list[str]] = {}
+    for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             raise InvalidRequest.of(name, f"must be KEY=VALUE, not '{text}'")
-        before = pairs.get(key.strip())
-        pairs[key.strip()] = value if before is None else [*(before if isinstance(before, list) else [before]), value]
-    return pairs
+        pairs.setdefault(key.strip(), []).append(value)
+    return {key: values if always_lists or len(values) > 1 else values[0] for key, values in pairs.items()}

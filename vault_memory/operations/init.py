@@ -1,0 +1,135 @@
+"""Making a folder a vault: copies the template around what is there. Changes no existing file and opens no vault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from vault_memory.config import CONFIG_FILE
+from vault_memory.errors import InvalidRequest
+from vault_memory.files.atomic import create_file, disk_errors, sync_folder
+
+MARKER: Final = CONFIG_FILE.parts[0]
+_NOTES_TABLE: Final = b"\n#[notes]\n"
+_NO_PATTERNS: Final = b"\n#ignore = []\n"
+
+
+@dataclass(frozen=True, slots=True)
+class InitResult:
+    """What `init_vault` did. Paths are vault paths, sorted."""
+
+    root: Path
+    created: tuple[str, ...]
+    kept: tuple[str, ...]
+    """Entries of the template whose place was taken, so that the folder's own were left as they are."""
+    git: str
+    """made, existing, inside (a bigger repository: nothing is committed without asking), off, or missing (no git)."""
+    warnings: tuple[str, ...] = ()
+
+
+def init_vault(path: str | Path, *, git: bool = True) -> InitResult:
+    """Make `path` a vault, or adopt the folder of notes that is there without changing one byte of it.
+
+    What the template brings is written only where nothing of that name (in any case) stands at the top of the folder.
+    In a folder that is a vault already, only what is missing of `.vault-memory/` comes back. With `git` the folder
+    becomes a repository, unless it lies in one, whose first commit holds nothing but what was created here.
+
+    Raises:
+        InvalidRequest: `path` is a file, or lies inside another vault.
+        StorageError: the disk refused.
+    """
+    root = Path(path).expanduser().resolve()
+    _check(root)
+    template = dict(template_files())
+    with disk_errors(root, "make a vault in"):
+        root.mkdir(parents=True, exist_ok=True)
+        wanted, kept = _plan(root, template)
+        created = _write(root, {name: template[name] for name in wanted})
+        created += _write_config(root, template)
+    outcome, warnings = _history(root, created) if git else ("off", ())
+    return InitResult(root, tuple(sorted(created)), kept, outcome, (*_notices(kept), *warnings))
+
+
+def template_files() -> Iterator[tuple[str, bytes]]:
+    """Vault path and bytes of every file in the template, in order."""
+    package = Path(__file__).resolve().parent.parent
+    packaged = package / "vault-template"
+    folder = packaged if packaged.is_dir() else package.parent / "vault-template"
+    for file in sorted(folder.rglob("*")):
+        if file.is_file():
+            yield file.relative_to(folder).as_posix(), file.read_bytes()
+
+
+def _check(root: Path) -> None:
+    if root.exists() and not root.is_dir():
+        raise InvalidRequest.of("path", f"{root} is a file; a vault is a folder")
+    for folder in root.parents:
+        if (folder / MARKER).is_dir():
+            raise InvalidRequest.of("path", f"{root} lies inside the vault {folder}", hint="vaults do not nest")
+
+
+def _plan(root: Path, template: dict[str, bytes]) -> tuple[list[str], tuple[str, ...]]:
+    """The template's files to write (without the config, which comes last), and the entries that are kept."""
+    taken = {entry.name.casefold() for entry in root.iterdir()}
+    if (root / CONFIG_FILE).exists():
+        taken |= {_top(name).casefold() for name in template}
+    kept = sorted({_top(name) for name in template if _top(name).casefold() in taken} - {MARKER})
+    ours = [name for name in template if _top(name) == MARKER and not (root / name).exists()]
+    free = [name for name in template if _top(name).casefold() not in taken and _top(name) != MARKER]
+    return [name for name in free + ours if name != CONFIG_FILE.as_posix()], tuple(kept)
+
+
+def _top(name: str) -> str:
+    return PurePosixPath(name).parts[0]
+
+
+def _write(root: Path, files: dict[str, bytes]) -> list[str]:
+    """Create the files and make them and their folders durable."""
+    folders = {root}
+    for name, data in files.items():
+        target = root / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        create_file(str(target), data)
+        folders |= {target.parent, target.parent.parent}
+    for folder in sorted(folders):
+        sync_folder(str(folder))
+    return list(files)
+
+
+def _write_config(root: Path, template: dict[str, bytes]) -> list[str]:
+    """The vault's settings, which say that the template's own notes are no memories; last, so that a kill before it
+    leaves a folder that `init` finishes."""
+    name = CONFIG_FILE.as_posix()
+    if (root / name).exists():
+        return []
+    own = [note for note, data in template.items() if note.endswith(".md") and _holds(root / note, data)]
+    patterns = sorted({f"/{_top(note)}" + ("/" if "/" in note else "") for note in own})
+    return _write(root, {name: _ignoring(template[name], patterns)})
+
+
+def _holds(file: Path, data: bytes) -> bool:
+    return file.is_file() and not file.is_symlink() and file.read_bytes() == data
+
+
+def _ignoring(config: bytes, patterns: list[str]) -> bytes:
+    """The template's config with the patterns as its first setting that is not commented out."""
+    if not patterns:
+        return config
+    listed = ", ".join(f'"{pattern}"' for pattern in patterns)
+    filled = f"\nignore = [{listed}]\n".encode()
+    return config.replace(_NOTES_TABLE, b"\n[notes]\n", 1).replace(_NO_PATTERNS, filled, 1)
+
+
+def _history(root: Path, created: list[str]) -> tuple[str, tuple[str, ...]]:
+    from vault_memory.files.git import init_repository
+
+    return init_repository(root, created)
+
+
+def _notices(kept: tuple[str, ...]) -> Iterator[str]:
+    if ".gitattributes" in kept:
+        yield "your .gitattributes was left as it is; for merges field by field add: *.md merge=vault-memory"
+    if ".gitignore" in kept:
+        yield "your .gitignore was left as it is; .obsidian/workspace*.json and .trash/ are better not committed"
