@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from vault_memory.errors import IndexUnavailable, VaultLocked
-from vault_memory.index.schema import INDEXES, META_START, SCHEMA_VERSION, TABLES
+from vault_memory.index.schema import INDEXES, META_START, SCHEMA_VERSION, TABLES, USAGE_TABLES
 
 BUSY_TIMEOUT_MS: Final = 5_000
 _PRAGMAS: Final = (
@@ -26,7 +26,6 @@ _PRAGMAS: Final = (
     "PRAGMA cache_size = -16000",
     "PRAGMA temp_store = MEMORY",
 )
-_NO_USAGE: Final = "CREATE TABLE usage.usage (ref TEXT PRIMARY KEY, last_accessed_at TEXT, access_count INTEGER)"
 
 
 class Database:
@@ -137,7 +136,8 @@ class Database:
     def _attach_usage(self, connection: sqlite3.Connection) -> None:
         if self._usage is None:
             connection.execute("ATTACH ':memory:' AS usage")
-            connection.execute(_NO_USAGE)
+            for statement in USAGE_TABLES:
+                connection.execute(statement.format(schema="usage."))
         else:  # read-only, so that a writer of the catalog never waits for one of usage
             connection.execute("ATTACH ? AS usage", (f"{self._usage.absolute().as_uri()}?mode=ro",))
 

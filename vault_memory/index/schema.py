@@ -125,7 +125,6 @@ CREATE TABLE chunks (           -- the searchable pieces of notes: the source fr
     heading    TEXT NOT NULL,     -- the heading it stands under; '' when none
     terms      TEXT NOT NULL,     -- analysed terms of title, tags, domain and text, joined by spaces, with repetitions
     length     INTEGER NOT NULL,  -- number of terms
-    extra      TEXT NOT NULL,     -- terms of path, urls and own keys: they select but never score; '' save for n = 0
     extra      TEXT NOT NULL,     -- terms that select but never score: path, urls, a person's own keys
     tokens     BLOB,              -- unique token ids, rising, little-endian u16 or u32; NULL when it was never tokenised. Kept while
                                   -- the chunk lives, as replacing it must subtract them from token_df (see record.py)
@@ -168,6 +167,7 @@ CREATE INDEX notes_site ON notes (site) WHERE site IS NOT NULL;
 CREATE INDEX notes_expiry ON notes (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX notes_pinned ON notes (pinned) WHERE pinned = 1;
 CREATE INDEX notes_underived ON notes (note) WHERE derived = 0;
+CREATE UNIQUE INDEX kinds_key ON kinds (status, memory_type, project, actor, source, agent, verification);
 CREATE INDEX tags_note ON note_tags (note);
 CREATE INDEX names_note ON note_names (note);
 CREATE INDEX links_key ON note_links (key, note);
@@ -187,3 +187,14 @@ META_START: Final = {
     "fingerprint": "",  # of analyser, chunker and model: another one means that all chunks are made anew
     "head": "",  # the git commit that the effective times were judged by; '' without a repository
 }
+
+USAGE_TABLES: Final = (
+    """
+    CREATE TABLE IF NOT EXISTS {schema}usage (  -- in its own file, which is not derived from notes
+        ref              TEXT PRIMARY KEY,      -- id, or the path of a note without one
+        last_accessed_at TEXT NOT NULL,
+        access_count     INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX IF NOT EXISTS {schema}usage_last ON usage (last_accessed_at, ref)",
+)

@@ -15,16 +15,9 @@ from threading import Lock
 from typing import Final
 
 from vault_memory.errors import IndexUnavailable, VaultLocked
+from vault_memory.index.schema import USAGE_TABLES
 from vault_memory.memory.times import time_of_text, time_text
 
-_SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS usage (  -- by ref: the id, or the path of a note without one
-    ref              TEXT PRIMARY KEY,
-    last_accessed_at TEXT NOT NULL,
-    access_count     INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS usage_last ON usage (last_accessed_at, ref);
-"""
 _COUNT: Final = """
 INSERT INTO usage VALUES (?, ?, ?)
 ON CONFLICT (ref) DO UPDATE SET last_accessed_at = max(last_accessed_at, excluded.last_accessed_at),
@@ -108,7 +101,8 @@ def _opened(path: Path) -> sqlite3.Connection:
     try:
         for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):
             connection.execute(f"PRAGMA {pragma}").fetchone()
-        connection.executescript(_SCHEMA)
+        for statement in USAGE_TABLES:
+            connection.execute(statement.format(schema=""))
     except BaseException:
         connection.close()
         raise

@@ -171,7 +171,7 @@ def _without_project() -> Term:
 
 
 def _pinned(value: bool) -> Term:
-    return Term("pinned", "notes.pinned = ?", (int(value),), lambda m: m.pinned is value)
+    return Term("pinned", f"notes.pinned = {int(value)}", (), lambda m: m.pinned is value)
 
 
 def _at_least(column: str, low: float) -> Term:
@@ -211,7 +211,7 @@ def _unexpired(now: datetime) -> Term:
 def _tagged(tags: tuple[str, ...]) -> Term:
     wanted = frozenset(tags)
     marks = ", ".join("?" * len(wanted))
-    sql = f"notes.note IN (SELECT note FROM note_tags WHERE tag IN ({marks}))"
+    sql = f"EXISTS (SELECT 1 FROM note_tags AS t WHERE t.note = notes.note AND t.tag IN ({marks}))"
     return Term("tags", sql, tuple(sorted(wanted)), lambda m: not wanted.isdisjoint(m.tags + m.inline_tags))
 
 
