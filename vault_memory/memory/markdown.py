@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from vault_memory.memory.front_matter import Parts, UnreadableNote, split
 from vault_memory.memory.parse import parse
+from vault_memory.memory.patch import patch
 from vault_memory.memory.render import render
 
-__all__ = ["Parts", "UnreadableNote", "parse", "render", "split"]
+__all__ = ["Parts", "UnreadableNote", "parse", "patch", "render", "split"]

@@ -63,6 +63,13 @@ def double_quoted(text: str) -> str:
     return f'"{_ESCAPED.sub(_escape, text)}"'
 
 
+def single_quoted(text: str) -> str | None:
+    """Text in single quotes; None where it holds something that only double quotes can say."""
+    if _ESCAPED.search(text.replace('"', "").replace("\\", "")):
+        return None
+    return "'" + text.replace("'", "''") + "'"
+
+
 def check_text(text: str, field: str) -> str:
     """`text`, if a file can hold it.
 
