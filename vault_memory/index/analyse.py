@@ -110,7 +110,7 @@ def _unspaced(text: str, *, query: bool) -> Iterator[str]:
 
 
 def _identifiers(word: str) -> Iterator[str]:
-    """What word splitting would lose: identifiers as a whole, and their parts between slashes, brackets and the like."""
+    """What word splitting would lose: identifiers as a whole and their parts between slashes, brackets and the like."""
     pieces = dict.fromkeys(match.group() for piece in (word, *_SPLIT.split(word)) if (match := _WHOLE.search(piece)))
     for piece in pieces:
         if not piece.isalnum() and _MARK.search(piece):

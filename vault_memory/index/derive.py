@@ -96,7 +96,7 @@ def _embedded(
     vectors = embedder.vectors([both if body else [] for both, body in zip(joined, bodies, strict=True)])
     kind = np.dtype(embedder.token_type).newbyteorder("<")
     tokens: list[bytes | None] = [np.array(sorted(set(both)), kind).tobytes() for both in joined]
-    present: list[bool] = vectors.any(axis=1).tolist()
+    present = np.abs(vectors).sum(axis=1) > 0
     stored = vectors.astype("<f4", copy=False)
     return tokens, [row.tobytes() if some else None for row, some in zip(stored, present, strict=True)]
 
