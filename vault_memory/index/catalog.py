@@ -107,9 +107,7 @@ class Catalog:
 
     # Changes. Each is one transaction.
 
-    def record(
-        self, records: Iterable[Record], removed: Iterable[str] = (), unreadable: Iterable[BadFile] = ()
-    ) -> int:
+    def record(self, records: Iterable[Record], removed: Iterable[str] = (), unreadable: Iterable[BadFile] = ()) -> int:
         """Make the notes, removals and unreadable files known, all at once; the generation of the last of them.
 
         Each note and each removal takes the next generation, in the given order (removals first).

@@ -1,4 +1,4 @@
-"""Reads beside the list: links, backlinks, findings and the hints of an error. Each takes the scope it answers within."""
+"""Reads beside the list: links, backlinks, findings and an error's hints, each within the scope it is given."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The deterministic list: filters, totals, order and pages, in time that does not grow with the vault.
 
-Owns how a list is looked up. Two ways lead to a page: *walk* the index of the sort key until the page is full, good when
-many notes match, or *gather* all matches through the narrowest index and sort them, good when few do. Both give the
-same rows in the same order.
+Owns how a list is looked up. Two ways lead to a page: *walk* the index of the sort key until the page is full, good
+when many notes match, or *gather* all matches through the narrowest index and sort them, good when few do. Both give
+the same rows in the same order.
 """
 
 from __future__ import annotations
@@ -71,9 +71,7 @@ def page(
 def rows_of(sql: sqlite3.Connection, notes: list[int]) -> list[Row]:
     """The rows of the notes with these keys, in that order; keys that are gone are left out."""
     marks = ", ".join("?" * len(notes))
-    query = (
-        f"SELECT {ROW_SQL} FROM notes LEFT JOIN usage.usage AS u ON u.ref = notes.ref WHERE notes.note IN ({marks})"
-    )
+    query = f"SELECT {ROW_SQL} FROM notes LEFT JOIN usage.usage AS u ON u.ref = notes.ref WHERE notes.note IN ({marks})"
     found = {row.note: row for row in map(row_of, sql.execute(query, notes))}
     return [found[note] for note in notes if note in found]
 
@@ -163,7 +161,9 @@ class _Search:
 
     def _walk_usage(self, limit: int, offset: int) -> list[int]:
         """First what was accessed, newest first, along usage's own index; then what never was."""
-        used = _Source("usage.usage AS u INDEXED BY usage_last CROSS JOIN notes INDEXED BY notes_ref", "notes.ref = u.ref")
+        used = _Source(
+            "usage.usage AS u INDEXED BY usage_last CROSS JOIN notes INDEXED BY notes_ref", "notes.ref = u.ref"
+        )
         tail = f" ORDER BY {_order('last_accessed_at')} LIMIT ? OFFSET ?"
         found = self._keys(used, tail, (limit, offset), self._rest)
         if len(found) == limit:
@@ -192,14 +192,17 @@ class _Search:
         if index is None or (term.column == "pinned" and "= 1" not in term.sql):
             return None
         tables = f"notes INDEXED BY {index}"
-        size = self._one(f"SELECT count(*) FROM (SELECT 1 FROM {tables} WHERE {term.sql} LIMIT ?)", (*term.params, _SIZE_LIMIT))
-        return _Source(tables, size=size if size < _SIZE_LIMIT else self._all)
+        return _Source(tables, size=self._size(f"SELECT 1 FROM {tables} WHERE {term.sql}", term.params))
 
     def _tag_source(self, term: Term) -> _Source:
         marks = ", ".join("?" * len(term.params))
         inner = f"SELECT note FROM note_tags WHERE tag IN ({marks})"
-        size = self._one(f"SELECT count(*) FROM ({inner} LIMIT ?)", (*term.params, _SIZE_LIMIT))
-        return _Source("notes NOT INDEXED", f"notes.note IN ({inner})", term.params, size if size < _SIZE_LIMIT else self._all)
+        return _Source("notes NOT INDEXED", f"notes.note IN ({inner})", term.params, self._size(inner, term.params))
+
+    def _size(self, query: str, params: tuple[SqlValue, ...]) -> int:
+        """How many rows the query gives, counted up to a limit, beyond which a walk is always better."""
+        size = self._one(f"SELECT count(*) FROM ({query} LIMIT ?)", (*params, _SIZE_LIMIT))
+        return size if size < _SIZE_LIMIT else self._all
 
     def _tagged(self, term: Term) -> int:
         marks = ", ".join("?" * len(term.params))
@@ -220,7 +223,9 @@ class _Search:
 
     def _keys(self, source: _Source, tail: str, tail_params: tuple[int, ...], terms: tuple[Term, ...]) -> list[int]:
         clause, params = joined(terms + self._unexpired)
-        query = f"SELECT notes.note FROM {source.tables} WHERE {source.where} AND {self._kind_clause} AND {clause}{tail}"
+        query = (
+            f"SELECT notes.note FROM {source.tables} WHERE {source.where} AND {self._kind_clause} AND {clause}{tail}"
+        )
         return [key for (key,) in self._sql.execute(query, (*source.params, *self._kind_params, *params, *tail_params))]
 
     def _one(self, query: str, params: tuple[SqlValue, ...]) -> int:

@@ -126,8 +126,8 @@ CREATE TABLE chunks (           -- the searchable pieces of notes: the source fr
     terms      TEXT NOT NULL,     -- analysed terms of title, tags, domain and text, joined by spaces, with repetitions
     length     INTEGER NOT NULL,  -- number of terms
     extra      TEXT NOT NULL,     -- terms that select but never score: path, urls, a person's own keys
-    tokens     BLOB,              -- unique token ids, rising, little-endian u16 or u32; NULL when it was never tokenised. Kept while
-                                  -- the chunk lives, as replacing it must subtract them from token_df (see record.py)
+    tokens     BLOB,              -- unique token ids, rising, little-endian u16 or u32; NULL when never tokenised. Kept
+                                  -- while the chunk lives: replacing it must subtract them from token_df (record.py)
     vector     BLOB,              -- little-endian f32; NULL once the vector file has it, or when there is none
     has_vector INTEGER NOT NULL,  -- 0: full-text only, there is nothing to wait for or the model is missing
     row        INTEGER,           -- row in the vector and token files; NULL while pending
@@ -167,7 +167,7 @@ CREATE INDEX notes_site ON notes (site) WHERE site IS NOT NULL;
 CREATE INDEX notes_expiry ON notes (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX notes_pinned ON notes (pinned) WHERE pinned = 1;
 CREATE INDEX notes_underived ON notes (note) WHERE derived = 0;
-CREATE UNIQUE INDEX kinds_key ON kinds (status, memory_type, project, actor, source, agent, verification);
+CREATE INDEX kinds_key ON kinds (status, memory_type, project, actor, source, agent, verification);
 CREATE INDEX tags_note ON note_tags (note);
 CREATE INDEX names_note ON note_names (note);
 CREATE INDEX links_key ON note_links (key, note);

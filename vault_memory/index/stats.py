@@ -50,9 +50,7 @@ def stats(sql: Connection, scope: Scope, now: datetime) -> Stats:
     seen = f"{clause} AND notes.status <> 'deleted'"
     domains = _counted(sql.execute(_grouped("notes.domain", "notes", f"{seen} AND notes.domain IS NOT NULL"), params))
     tags = "notes JOIN note_tags AS t USING (note)"
-    average, last = sql.execute(
-        f"SELECT avg(importance), max(updated_at) FROM notes WHERE {seen}", params
-    ).fetchone()
+    average, last = sql.execute(f"SELECT avg(importance), max(updated_at) FROM notes WHERE {seen}", params).fetchone()
     expired = f"SELECT count(*) FROM notes WHERE {seen} AND notes.expires_at <= ?"
     vectors = f"SELECT count(DISTINCT note) FROM chunks JOIN notes USING (note) WHERE has_vector = 1 AND {seen}"
     underived = f"SELECT count(*) FROM notes WHERE {seen} AND notes.derived = 0"

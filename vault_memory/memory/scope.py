@@ -1,6 +1,7 @@
 """Whose eyes a request sees with: the project and the actor it is bound to. Pure; every query of the catalog takes one.
 
-Scoping keeps projects and actors apart for those who ask through the tool; it is no secrecy from who can read the folder.
+Scoping keeps projects and actors apart for those who ask through the tool; it hides nothing from who can read the
+folder.
 """
 
 from __future__ import annotations
