@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from vault_memory.memory.body import append, replace_content, replace_section
 from vault_memory.memory.front_matter import Parts, UnreadableNote, split
 from vault_memory.memory.parse import parse
 from vault_memory.memory.patch import patch
 from vault_memory.memory.render import render
 
-__all__ = ["Parts", "UnreadableNote", "parse", "patch", "render", "split"]
+__all__ = [
+    "Parts",
+    "UnreadableNote",
+    "append",
+    "parse",
+    "patch",
+    "render",
+    "replace_content",
+    "replace_section",
+    "split",
+]
