@@ -117,3 +117,9 @@ class MalformedNote(VaultError):
     """The note's text cannot be edited safely; `path`, `line` and the reason are given and nothing was written."""
 
     code, title, exit_code, http_status = "malformed_note", "Malformed note", 18, 409
+
+
+class StorageError(VaultError):
+    """The disk refused: full, read-only, unreadable; the detail names the file and nothing was half done."""
+
+    code, title, exit_code, http_status = "storage_failed", "The disk refused", 19, 507

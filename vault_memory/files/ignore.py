@@ -1,0 +1,142 @@
+"""Which files and folders of a vault are not notes: hidden ones, well-known clutter, the config's globs, .gitignore.
+
+Owns the rules only; it walks nothing. Patterns mean what they mean to git (the pathspec library).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from vault_memory.files.paths import is_note_name
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+GITIGNORE: Final = ".gitignore"
+CLUTTER: Final = frozenset({"node_modules"})
+
+
+class Patterns:
+    """The lines of one ignore file, judged like git does: the last one that matches decides."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = [line for line in lines if _matters(line)]
+        self._spec: GitIgnoreSpec | None = None
+        self._any: re.Pattern[str] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def verdict(self, path: str) -> bool | None:
+        """True to ignore, False to keep in spite of a rule further up, None when no line matches.
+
+        `path` is relative to the folder of the ignore file; a folder's ends in `/`.
+        """
+        spec, matches_any = self._compiled()
+        if matches_any is not None and not matches_any.match(path):
+            return None
+        return spec.check_file(path).include
+
+    def _compiled(self) -> tuple[GitIgnoreSpec, re.Pattern[str] | None]:
+        """The exact rules, and one expression that is cheap to ask first: most paths match no line at all."""
+        if self._spec is None:
+            from pathspec import GitIgnoreSpec
+
+            self._spec = GitIgnoreSpec.from_lines(self._lines)
+            sources = [pattern.regex.pattern for pattern in self._spec.patterns if pattern.regex is not None]
+            named = re.compile(r"\(\?P<\w+>")
+            self._any = re.compile("|".join(f"(?:{named.sub('(?:', source)})" for source in sources))
+        return self._spec, self._any
+
+
+class Ignore:
+    """The ignore rules of one vault.
+
+    Args:
+        root: the vault's folder.
+        globs: patterns of the vault's config, as in a .gitignore at the root.
+        own: vault paths of notes and folders that `init` wrote (Home.md, templates): no memories of anybody.
+    """
+
+    def __init__(self, root: Path, globs: Collection[str] = (), own: Collection[str] = ()) -> None:
+        self._root = str(root.resolve())
+        self._globs = Patterns(globs)
+        self._own = frozenset(path.rstrip("/") for path in own)
+        self._files: dict[str, tuple[tuple[int, int], Patterns]] = {}
+
+    def ignored(self, path: str, *, folder: bool = False) -> bool:
+        """True when the note or folder, or a folder on its way, is left out; reads the .gitignore files on its way."""
+        *parents, name = path.split("/")
+        here = ""
+        for parent in parents:
+            self.load(here)
+            here += parent + "/"
+            if self.folder(here):
+                return True
+        self.load(here)
+        return self.folder(f"{here}{name}/") if folder else not is_note_name(name) or self.note(here, name)
+
+    def folder(self, path: str) -> bool:
+        """True for a folder (vault path with `/` at the end) to leave out, given that its parents are not."""
+        name = path[path.rfind("/", 0, -1) + 1 : -1]
+        if name[0] == "." or name in CLUTTER or path[:-1] in self._own:
+            return True
+        return self._matched(path, path[: -len(name) - 1])
+
+    def note(self, folder: str, name: str) -> bool:
+        """True for a note to leave out, given that its folder (`""` or with `/` at the end) is not."""
+        if name[0] == ".":
+            return True
+        path = folder + name
+        return path in self._own or self._matched(path, folder)
+
+    def load(self, folder: str) -> None:
+        """Read the .gitignore of a folder (`""` or with `/` at the end) when it is new or changed."""
+        place = f"{self._root}/{folder}{GITIGNORE}"
+        try:
+            stat = os.lstat(place)
+            seen = (stat.st_mtime_ns, stat.st_size)
+            known = self._files.get(folder)
+            if known is None or known[0] != seen:
+                self._files[folder] = (seen, _read(place))
+        except OSError:  # none, or none that we may read: no rules
+            self._files.pop(folder, None)
+
+    def forget(self, folder: str) -> None:
+        """Drop the rules of a folder that has no .gitignore (any more)."""
+        self._files.pop(folder, None)
+
+    def _matched(self, path: str, folder: str) -> bool:
+        """The verdict of the nearest ignore file with an opinion; the config's globs have the last word on ignoring."""
+        if self._globs and self._globs.verdict(path):
+            return True
+        while self._files:
+            if folder in self._files:
+                verdict = self._files[folder][1].verdict(path[len(folder) :])
+                if verdict is not None:
+                    return verdict
+            if not folder:
+                break
+            folder = folder[: folder.rfind("/", 0, -1) + 1]
+        return False
+
+
+def _matters(line: str) -> bool:
+    """False for comments, blanks and patterns that only hidden paths can match: those are left out anyway.
+
+    Most vaults have no other lines, and then pathspec (20 ms of import) is never loaded.
+    """
+    line = line.strip()
+    if not line or line[0] == "#":
+        return False
+    return not any(segment.startswith(".") for segment in line.lstrip("!").split("/"))
+
+
+def _read(place: str) -> Patterns:
+    from vault_memory.files.atomic import read_file
+
+    return Patterns(read_file(place).decode("utf-8", "replace").splitlines())
