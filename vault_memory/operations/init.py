@@ -9,7 +9,8 @@ from typing import Final
 
 from vault_memory.config import CONFIG_FILE
 from vault_memory.errors import InvalidRequest
-from vault_memory.files.atomic import create_file, disk_errors, sync_folder
+from vault_memory.files.atomic import create_file, sync_folder
+from vault_memory.files.disk import disk_errors
 
 MARKER: Final = CONFIG_FILE.parts[0]
 _NOTES_TABLE: Final = b"\n#[notes]\n"
@@ -43,7 +44,7 @@ def init_vault(path: str | Path, *, git: bool = True) -> InitResult:
     root = Path(path).expanduser().resolve()
     _check(root)
     template = dict(template_files())
-    with disk_errors(root, "make a vault in"):
+    with disk_errors("make a vault in", str(root)):
         root.mkdir(parents=True, exist_ok=True)
         wanted, kept = _plan(root, template)
         created = _write(root, {name: template[name] for name in wanted})

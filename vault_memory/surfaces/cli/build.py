@@ -115,17 +115,24 @@ def _arguments(fields: Mapping[str, FieldInfo], given: Mapping[str, Any]) -> dic
     """The operation's arguments: what was given, stdin where it is meant, nothing that was left out."""
     arguments: dict[str, Any] = {}
     for name, info in fields.items():
-        value, field = given.get(name), shape_of(info.annotation)
-        if value == STDIN or value == (STDIN,) or (value in (None, ()) and _reads_stdin(name, info)):
-            value = _stdin(name)
-        if value in (None, ()):
-            continue
-        if field.shape == "list" and not isinstance(value, str):
-            value = list(value) if _hints(info).get("positional") else [item for part in value for item in as_list(part)]
-        elif field.shape == "map":
-            value = _pairs(name, value, always_lists=field.lists)
-        arguments[name] = None if value == "" and not info.is_required() else value
+        value = given.get(name)
+        if value in (STDIN, (STDIN,)) or (value in (None, ()) and _reads_stdin(name, info)):
+            value = _stdin(name) if value != (STDIN,) else tuple(_stdin(name).splitlines())
+        if value not in (None, ()):
+            arguments[name] = _shaped(name, info, value)
     return arguments
+
+
+def _shaped(name: str, info: FieldInfo, value: Any) -> Any:
+    """Repeated options as the list or the object they stand for; an empty text clears what may be empty."""
+    if not isinstance(value, tuple):
+        return None if value == "" and not info.is_required() else value
+    field = shape_of(info.annotation)
+    if field.shape == "map":
+        return _pairs(name, value, always_lists=field.lists)
+    if _hints(info).get("positional"):
+        return list(value)
+    return [item for part in value for item in as_list(part)]
 
 
 def _reads_stdin(name: str, info: FieldInfo) -> bool:

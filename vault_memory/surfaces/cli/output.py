@@ -45,10 +45,13 @@ def hint(text: str, settings: Settings) -> None:
 def show(blocks: Sequence[Block]) -> None:
     """Blocks on stdout: tables and colours on a terminal, tab-separated lines elsewhere."""
     if sys.stdout.isatty():
-        from vault_memory.surfaces.cli.terminal import render
+        from vault_memory.surfaces.cli import terminal
+
+        write(terminal.render(blocks))
     else:
-        from vault_memory.surfaces.cli.plain import render
-    write(render(blocks))
+        from vault_memory.surfaces.cli import plain
+
+        write(plain.render(blocks))
 
 
 def emit(operation: str, result: Any, warnings: Sequence[str], settings: Settings) -> int:

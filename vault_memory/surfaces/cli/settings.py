@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,6 +82,6 @@ def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         options[param.name] = value
 
 
-def common_names() -> Mapping[str, str]:
-    """Names of the common options and what each is for, so that no command takes one for something else."""
-    return {option.name: option.help or "" for option in common_options() if isinstance(option, click.Option)}  # type: ignore[misc]
+def common_names() -> frozenset[str]:
+    """Names of the common options, so that no command takes one for something else."""
+    return frozenset(option.name for option in common_options() if option.name)
