@@ -232,7 +232,7 @@ def test_a_write_that_fails_half_way_puts_everything_back(
 ) -> None:
     """The last file's folder is a file by the time of writing, so its write fails after the others were done."""
     plan = plan_connect(client("opencode"), machine, options, receipts)
-    assert [change.path.name for change in plan.changes] == ["opencode.jsonc", "vault-memory.js", "AGENTS.md"]
+    assert [change.path.name for change in plan.changes] == ["opencode.jsonc", "vault-memory.js"]
     (home / ".config/opencode/plugins").write_text("in the way")
     before = tree(home)
     with pytest.raises(NotAllowed):
@@ -301,15 +301,15 @@ def test_a_project_gets_its_own_files_and_shares_one_guidance_block(
     (project / "AGENTS.md").write_text("# Rules\n")
     before = tree(home)
     local = replace(options, project=project)
-    for name in ("codex", "opencode", "cursor"):
+    for name in ("codex", "zed", "cursor"):
         connect(name, machine, local, receipts)
     assert (project / "AGENTS.md").read_text().count("vault-memory:begin") == 1
-    assert {path.name for path in project.iterdir()} == {".codex", ".cursor", ".opencode", "AGENTS.md", "opencode.json"}
+    assert {path.name for path in project.iterdir()} == {".codex", ".cursor", ".zed", "AGENTS.md"}
 
     disconnect("codex", machine, options, receipts, project)
     assert "vault-memory:begin" in (project / "AGENTS.md").read_text()
     disconnect("cursor", machine, options, receipts, project)
-    disconnect("opencode", machine, options, receipts, project)
+    disconnect("zed", machine, options, receipts, project)
 
     assert tree(home) == before
 

@@ -1,4 +1,7 @@
-"""Gemini CLI: `settings.json` holds server and hooks (times in milliseconds), `GEMINI.md` the guidance."""
+"""Gemini CLI: `settings.json` holds server and hooks (times in milliseconds).
+
+It shows a server's instructions to the model (seen in its requests), so no guidance is written.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,7 @@ from pathlib import Path
 
 from vault_memory.harness.base import HOOK_TIMEOUT_SECONDS, Event, Harness, Machine, Options, hook_items, server_change
 from vault_memory.harness.base import server_entry as entry
-from vault_memory.harness.changes import Block
 from vault_memory.harness.edits import FileEdit
-from vault_memory.harness.guidance import GUIDANCE
 
 EVENTS: dict[Event, str] = {
     "session-start": "SessionStart",
@@ -29,11 +30,7 @@ def _edits(machine: Machine, options: Options) -> Sequence[FileEdit]:
     hooks = hook_items(
         options, HARNESS.name, EVENTS, timeout=HOOK_TIMEOUT_SECONDS * 1000, comments=True, name=options.name
     )
-    edits = [FileEdit(folder / "settings.json", (server, *hooks))]
-    if options.agents_md:
-        guidance = folder if options.project is None else options.project
-        edits.append(FileEdit(guidance / "GEMINI.md", (Block(GUIDANCE),)))
-    return edits
+    return [FileEdit(folder / "settings.json", (server, *hooks))]
 
 
 HARNESS = Harness(

@@ -1,6 +1,7 @@
-"""opencode: `opencode.json` (or .jsonc) for the server, a small plugin for the session start, `AGENTS.md` for guidance.
+"""opencode: `opencode.json` (or .jsonc) for the server, a small plugin for the session start.
 
-opencode has no shell hooks; a plugin file in its folder is the way it offers.
+opencode has no shell hooks; a plugin file in its folder is the way it offers. It shows a server's instructions to the
+model (seen in its requests), so no guidance is written.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from vault_memory.harness.base import Event, Harness, Machine, Options, server_change
-from vault_memory.harness.changes import Block, WholeFile
+from vault_memory.harness.changes import WholeFile
 from vault_memory.harness.edits import FileEdit
-from vault_memory.harness.guidance import GUIDANCE
 
 EVENTS: dict[Event, str] = {"session-start": "experimental.chat.system.transform"}
 _NAMES: Final = ("opencode.jsonc", "opencode.json", "config.json")
@@ -74,8 +74,6 @@ def _edits(machine: Machine, options: Options) -> Sequence[FileEdit]:
     if options.hooks != "none":
         plugins = folder if options.project is None else options.project / ".opencode"
         edits.append(FileEdit(plugins / "plugins" / "vault-memory.js", (WholeFile(plugin_text(options)),)))
-    if options.agents_md:
-        edits.append(FileEdit(folder / "AGENTS.md", (Block(GUIDANCE),)))
     return edits
 
 
@@ -86,7 +84,7 @@ HARNESS = Harness(
     traces=lambda machine: (_folder(machine),),
     edits=_edits,
     events=EVENTS,
-    how="edits its files: `opencode mcp add` asks questions and cannot be scripted safely",
+    how="edits its files: `opencode mcp add` lays the file out anew, and there is no `remove`",
     next_step="Start a new opencode session.",
     proven=True,
     check=("opencode", "mcp", "list"),
