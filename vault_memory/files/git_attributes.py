@@ -60,9 +60,7 @@ def _attributes(repository: Repository, paths: Iterable[str]) -> dict[str, dict[
     return answer
 
 
-def _refusal(
-    repository: Repository, path: str, tracked: Mapping[str, TreeEntry], attributes: Mapping[str, str]
-) -> str:
+def _refusal(repository: Repository, path: str, tracked: Mapping[str, TreeEntry], attributes: Mapping[str, str]) -> str:
     entry = tracked.get(path)
     if entry and not entry.is_file:
         return "git holds a link or a submodule there"
