@@ -7,8 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from vault_memory.files.scan import Known
 from vault_memory.files.stat import Stat
-from vault_memory.index.rows import KnownFile, Record, record_of
+from vault_memory.index.rows import Record, record_of
 from vault_memory.memory.filter import Filter
 from vault_memory.memory.model import MEMORY_TYPES, SOURCES, STATUSES, VERIFICATIONS, Finding, Memory
 from vault_memory.memory.scope import ANY, Scope
@@ -36,9 +37,7 @@ json_values: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(words, inner, max_size=2),
     max_leaves=4,
 )
-findings = st.builds(
-    Finding, code=slugs, reason=texts, line=st.none() | st.integers(1, 9), blocks_edit=st.booleans()
-)
+findings = st.builds(Finding, code=slugs, reason=texts, line=st.none() | st.integers(1, 9), blocks_edit=st.booleans())
 units = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 
 
@@ -91,7 +90,7 @@ def memories(draw: st.DrawFn, path: st.SearchStrategy[str] | None = None) -> Mem
 def recorded(memory: Memory, *, head: str = "---\nx: 1\n---\n", mtime: datetime = NOW) -> Record:
     """The record of a generated memory in a vault without git."""
     mtime_ns = int(mtime.timestamp()) * 1_000_000_000
-    file = KnownFile(Stat(len(memory.content), mtime_ns, 1), mtime_ns, memory.revision)
+    file = Known(Stat(len(memory.content), mtime_ns, 1), mtime_ns)
     return record_of(memory, (head + memory.content).encode(), file, Provenance())
 
 
@@ -139,6 +138,4 @@ few_conditions = st.fixed_dictionaries(
 ).map(lambda conditions: Filter(**conditions))
 """Filters of which something often matches."""
 
-scopes = st.builds(
-    Scope, project=st.just(ANY) | st.none() | slugs, actor=st.just(ANY) | st.none() | slugs
-)
+scopes = st.builds(Scope, project=st.just(ANY) | st.none() | slugs, actor=st.just(ANY) | st.none() | slugs)

@@ -42,7 +42,9 @@ def fill(catalog: Catalog, vault: list[Memory]) -> list[Memory]:
 
 @given(vault=vaults, wanted=filters | few_conditions)
 @settings(_fixture_is_emptied, max_examples=150)
-def test_a_filter_matches_exactly_the_rows_its_sql_selects(catalog: Catalog, vault: list[Memory], wanted: Filter) -> None:
+def test_a_filter_matches_exactly_the_rows_its_sql_selects(
+    catalog: Catalog, vault: list[Memory], wanted: Filter
+) -> None:
     held = fill(catalog, vault)
     clause, params = wanted.to_sql(NOW)
     with catalog.reading() as sql:
@@ -66,7 +68,9 @@ def in_order(rows: list[Row], sort: str) -> list[Row]:
     rows = sorted(rows, key=lambda row: row.memory.ref, reverse=sort != "id")
     if sort == "id":
         return rows
-    source = (lambda row: row.last_accessed_at) if sort == "last_accessed_at" else (lambda row: getattr(row.memory, sort))
+    source = (
+        (lambda row: row.last_accessed_at) if sort == "last_accessed_at" else (lambda row: getattr(row.memory, sort))
+    )
     return sorted(rows, key=lambda row: (source(row) is not None, source(row) or NOW), reverse=True)
 
 

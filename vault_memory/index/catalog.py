@@ -14,15 +14,15 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, Final
 
 from vault_memory.errors import IndexUnavailable
-from vault_memory.files.stat import Stat
-from vault_memory.index import lookup
+from vault_memory.files.scan import Known
+from vault_memory.index import known, lookup
 from vault_memory.index.database import Database
 from vault_memory.index.page import Page, all_notes, page, rows_of
 from vault_memory.index.record import Recording, forget_chunks, set_meta
-from vault_memory.index.rows import BadFile, KnownFile, Record, Row
+from vault_memory.index.rows import BadFile, Record, Row
 from vault_memory.index.stats import Stats, stats
 from vault_memory.memory.filter import Filter
-from vault_memory.memory.model import Memory
+from vault_memory.memory.model import Finding
 from vault_memory.memory.scope import Scope
 from vault_memory.memory.times import time_text
 
@@ -88,16 +88,22 @@ class Catalog:
         """The number of the last change."""
         return int(self.meta("generation"))
 
-    def known(self, paths: Collection[str] | None = None) -> dict[str, KnownFile]:
-        """What is known of the files at `paths` (None: of all), readable or not, by path."""
-        query = "SELECT path, size, mtime_ns, inode, scanned_ns, revision FROM files"
+    def known(self, within: Collection[str] | None = None) -> dict[str, Known]:
+        """What is known of the files at and below the paths `within` (None: of all), readable or not, by path."""
         with self.reading() as sql:
-            if paths is None:
-                rows = sql.execute(query).fetchall()
-            else:
-                one = query + " WHERE path = ?"
-                rows = [row for path in sorted(set(paths)) for row in sql.execute(one, (path,))]
-        return {path: KnownFile(Stat(size, mtime, inode), at, rev) for path, size, mtime, inode, at, rev in rows}
+            return known.known_files(sql, within)
+
+    def revisions(self, paths: Iterable[str]) -> dict[str, str]:
+        """The revision of each of `paths` that is a note."""
+        query = "SELECT revision FROM notes WHERE path = ?"
+        with self.reading() as sql:
+            found = {path: sql.execute(query, (path,)).fetchone() for path in paths}
+        return {path: row[0] for path, row in found.items() if row}
+
+    def left_out(self) -> set[tuple[str, Finding]]:
+        """What scans took for no note, with the reason."""
+        with self.reading() as sql:
+            return known.left_out(sql)
 
     def underived(self, limit: int) -> list[Row]:
         """Up to `limit` notes whose chunks are still to be made, oldest key first."""
@@ -107,25 +113,40 @@ class Catalog:
 
     # Changes. Each is one transaction.
 
-    def record(self, records: Iterable[Record], removed: Iterable[str] = (), unreadable: Iterable[BadFile] = ()) -> int:
+    def record(
+        self,
+        records: Iterable[Record],
+        removed: Iterable[str] = (),
+        unreadable: Iterable[BadFile] = (),
+        *,
+        unless_changed: Mapping[str, Known | None] | None = None,
+    ) -> int:
         """Make the notes, removals and unreadable files known, all at once; the generation of the last of them.
 
         Each note and each removal takes the next generation, in the given order (removals first).
+
+        Args:
+            unless_changed: what was known when the files were looked at. A path of which something else is known by
+                now is left alone: another process has looked at it later, and nothing older may replace that.
 
         Raises:
             VaultLocked: another process has been writing for too long. Nothing was recorded.
             IndexUnavailable: the disk is full or the catalog was rebuilt by another version.
         """
         with self.writing() as sql:
+            late = known.changed_since(sql, unless_changed or {})
             recording = Recording(sql)
-            recording.remove(removed)
-            recording.set_aside(unreadable)
-            recording.save(records)
+            recording.remove(path for path in removed if path not in late)
+            recording.set_aside(bad for bad in unreadable if bad.path not in late)
+            recording.save(record for record in records if record.memory.path not in late)
             return recording.finish()
 
-    def touch(
-        self, files: Mapping[str, KnownFile], times: Mapping[str, tuple[datetime, datetime]] | None = None
-    ) -> int:
+    def leave_out(self, findings: Iterable[tuple[str, Finding]], gone: Iterable[str]) -> None:
+        """Remember what a scan took for no note and why; the paths `gone` are left out no more."""
+        with self.writing() as sql:
+            known.leave_out(sql, findings, gone)
+
+    def touch(self, files: Mapping[str, Known], times: Mapping[str, tuple[datetime, datetime]] | None = None) -> int:
         """Note new numbers of files whose bytes are unchanged, and new effective (created, updated) times."""
         texts = {path: (time_text(created), time_text(updated)) for path, (created, updated) in (times or {}).items()}
         with self.writing() as sql:
@@ -253,6 +274,3 @@ class Catalog:
         with self.reading() as sql:
             keys = [key for (key,) in sql.execute(query, (*params, *scope_params))]
             return rows_of(sql, keys)
-
-
-__all__ = ["Catalog", "Memory", "Page", "Record", "Row"]

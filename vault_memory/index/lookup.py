@@ -71,13 +71,15 @@ def _links(sql: Connection, where: str, params: tuple[str, ...]) -> list[Link]:
 
 
 def findings(sql: Connection, scope: Scope) -> list[FoundAt]:
-    """Findings of notes, ids held twice and conflict copies; of unreadable files too when the scope is unbound."""
+    """Findings of notes, ids held twice and conflict copies; what is no note only when the scope is unbound."""
     clause, params = scope.to_sql()
     notes = f"SELECT notes.path FROM notes WHERE {clause}"
     where = "1" if scope.unbound else f"f.path IN ({notes})"
     query = f"SELECT path, code, reason, line, blocks_edit FROM findings AS f WHERE {where}"
     rows = sql.execute(query, () if scope.unbound else params)
     found = [FoundAt(path, Finding(code, reason, line, bool(blocks))) for path, code, reason, line, blocks in rows]
+    if scope.unbound:
+        found += [FoundAt(path, Finding(code, reason)) for path, code, reason in sql.execute("SELECT * FROM left_out")]
     found += _doubles(sql, scope)
     query = f"SELECT notes.path FROM notes WHERE notes.conflict_copy = 1 AND {clause}"
     copy = Finding("conflict_copy", "a sync tool kept this copy beside the note that it conflicts with")

@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from vault_memory.index.rows import COLUMNS, BadFile, KnownFile, Record, note_values
+from vault_memory.files.scan import Known
+from vault_memory.index.rows import COLUMNS, BadFile, Record, note_values
 from vault_memory.memory.model import Finding, Memory
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ KIND_COLUMNS: Final = ("status", "memory_type", "project", "actor", "source", "a
 _BATCH: Final = 500
 _TOKEN_TYPES: Final = {2: "H", 4: "I"}
 _INSERT_NOTE: Final = f"INSERT INTO notes ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
-_UPSERT_FILE: Final = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)"
+_UPSERT_FILE: Final = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)"
 _INSERT_CHUNK: Final = (
     "INSERT INTO chunks (note, n, start, end, heading, terms, length, extra, tokens, vector, has_vector, generation)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -75,7 +76,7 @@ class Recording:
             self._sql.execute(_UPSERT_FILE, _file_values(bad.path, bad.file))
             self._sql.executemany(_INSERT_FINDING, _finding_values(bad.path, (bad.finding,)))
 
-    def touch(self, files: Mapping[str, KnownFile], times: Mapping[str, tuple[str, str]]) -> None:
+    def touch(self, files: Mapping[str, Known], times: Mapping[str, tuple[str, str]]) -> None:
         """Note new file numbers of unchanged bytes, and new effective (created_at, updated_at) of notes."""
         self._sql.executemany(_UPSERT_FILE, [_file_values(path, file) for path, file in files.items()])
         for path, (created, updated) in times.items():
@@ -244,8 +245,8 @@ def _meta(connection: Connection, key: str) -> int:
     return int(connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()[0])
 
 
-def _file_values(path: str, file: KnownFile) -> tuple[Any, ...]:
-    return path, file.stat.size, file.stat.mtime_ns, file.stat.inode, file.scanned_ns, file.revision
+def _file_values(path: str, file: Known) -> tuple[Any, ...]:
+    return path, file.stat.size, file.stat.mtime_ns, file.stat.inode, file.scanned_ns
 
 
 def _finding_values(path: str, findings: Collection[Finding]) -> Iterator[tuple[Any, ...]]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from vault_memory.files.stat import Stat
+from vault_memory.files.scan import Known
 from vault_memory.memory.filter import folded, folded_tags
 from vault_memory.memory.model import EMPTY, Finding, Memory
 from vault_memory.memory.times import Provenance, effective_times, time_of_ns, time_of_text, time_text
@@ -18,16 +18,6 @@ from vault_memory.memory.urls import site_of, url_key
 
 if TYPE_CHECKING:
     from vault_memory.index.derive import ChunkData
-
-
-@dataclass(frozen=True, slots=True)
-class KnownFile:
-    """What the catalog knows of a file: the scan's numbers and the hash of its bytes ('' when it was unreadable)."""
-
-    stat: Stat
-    scanned_ns: int
-    """The clock's reading when the numbers were taken."""
-    revision: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +43,8 @@ class Record:
     memory: Memory
     head: str
     """The file's text before the content."""
-    file: KnownFile
+    file: Known
+    """The file as the scan saw it before it was read: its bytes may be newer, never older."""
     stated_created: datetime | None = None
     stated_updated: datetime | None = None
     links: tuple[LinkData, ...] = ()
@@ -65,7 +56,7 @@ class BadFile:
     """A file that is no readable note: remembered, so that it is named and not read again until it changes."""
 
     path: str
-    file: KnownFile
+    file: Known
     finding: Finding
 
 
@@ -84,7 +75,7 @@ class Row:
 def record_of(
     memory: Memory,
     data: bytes,
-    file: KnownFile,
+    file: Known,
     provenance: Provenance | None = None,
     *,
     links: tuple[LinkData, ...] = (),
@@ -93,7 +84,8 @@ def record_of(
     """The record of a parsed memory: `data` are the file's bytes, `provenance` what git knows (None: no repository)."""
     text = data.decode()
     head = text[: len(text) - len(memory.content)]
-    created, updated = effective_times(memory, time_of_ns(file.stat.mtime_ns), provenance or Provenance())
+    mtime = time_of_ns(file.stat.mtime_ns)
+    created, updated = effective_times(memory.created_at, memory.updated_at, mtime, provenance or Provenance())
     timed = replace(memory, created_at=created, updated_at=updated)
     return Record(timed, head, file, memory.created_at, memory.updated_at, links, chunks)
 

@@ -24,8 +24,14 @@ CREATE TABLE files (            -- what the last scan saw of every file that was
     size       INTEGER NOT NULL,
     mtime_ns   INTEGER NOT NULL,
     inode      INTEGER NOT NULL,
-    scanned_ns INTEGER NOT NULL, -- clock at the scan: an mtime within 2 s of it proves nothing
-    revision   TEXT NOT NULL     -- hash of the bytes; '' when they could not be read
+    scanned_ns INTEGER NOT NULL  -- clock at the scan: an mtime within 2 s of it proves nothing
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE left_out (         -- what the last scan met and took for no note, and why
+    path   TEXT NOT NULL,
+    code   TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    PRIMARY KEY (path, code)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE notes (            -- one row a note: the parsed memory with its effective times
@@ -176,6 +182,7 @@ CREATE INDEX chunks_row ON chunks (row) WHERE row IS NOT NULL;
 CREATE INDEX gone_generation ON gone (generation);
 """
 
+# Besides these: `born`, a random text that tells this catalog from the one before it, and what the indexes keep there.
 META_START: Final = {
     "generation": 0,  # last generation given out
     "token_bytes": 2,  # width of an id in chunks.tokens

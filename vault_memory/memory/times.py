@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from vault_memory.memory.model import Memory
-
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
@@ -23,17 +21,23 @@ class Provenance:
     """Author dates of the first and last commit that touched the path."""
 
 
-def effective_times(memory: Memory, mtime: datetime, provenance: Provenance) -> tuple[datetime, datetime]:
+def effective_times(
+    created_at: datetime | None, updated_at: datetime | None, mtime: datetime, provenance: Provenance
+) -> tuple[datetime, datetime]:
     """(created_at, updated_at) of a note, by the rule 'Times' of the note format.
 
     A clean tracked note answers by its bytes and HEAD alone, so a fresh clone does not look modified today.
+
+    Args:
+        created_at, updated_at: what the front matter states.
+        mtime: of the file.
+        provenance: what version control knows.
     """
-    created = memory.created_at or provenance.first_commit_at or mtime
-    stated = memory.updated_at
+    created = created_at or provenance.first_commit_at or mtime
     if not provenance.in_repository:
-        return created, stated or mtime
+        return created, updated_at or mtime
     changed = (provenance.last_commit_at or mtime) if provenance.clean else mtime
-    return created, max(stated, changed) if stated else changed
+    return created, max(updated_at, changed) if updated_at else changed
 
 
 def time_of_ns(mtime_ns: int) -> datetime:
