@@ -15,13 +15,13 @@ _SMALL_TALK: Final = {
     "an acknowledgement": frozenset(
         """ok okay k kk yes yep yeah yup no nope sure thanks thank you thx ty great good nice cool perfect awesome
         excellent got it understood noted roger done fine alright right sounds makes sense will do of course lgtm
-        agreed exactly correct np welcome no problem happy to help my pleasure that works all so very much will""".split()
+        agreed exactly correct np welcome no problem happy to help my pleasure that works all so very much""".split()
     ),
     "a greeting": frozenset(
         "hi hello hey good morning afternoon evening there bye goodbye see you later cheers".split()
     ),
     "a retry": frozenset(
-        "retry retrying try trying again once more let me i will failed attempt rerun rerunning second third time".split()
+        "retry retrying try trying again once more let me i will failed attempt rerun rerunning second third".split()
     ),
     "progress chatter": frozenset(
         """working on it in progress starting started running continuing continue proceeding processing almost finished

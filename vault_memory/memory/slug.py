@@ -95,10 +95,11 @@ def file_name(title: str, taken: Collection[str]) -> str:
 def free_name(stem: str, taken: Collection[str]) -> str:
     """`stem` with `.md`, numbered if that name is taken."""
     used = {fold(name) for name in taken}
-    return next(name for name in _numbered(stem) if fold(name) not in used)
+    return next(name for name in numbered(stem) if fold(name) not in used)
 
 
-def _numbered(stem: str) -> Iterator[str]:
+def numbered(stem: str) -> Iterator[str]:
+    """`stem` with `.md`, then numbered from 2, without end: the names a new note may try."""
     yield f"{stem}.md"
     for number in count(2):
         suffix = f" {number}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from vault_memory.errors import InvalidRequest
 from vault_memory.memory.filter import Filter
 from vault_memory.operations.context import Context
 
@@ -77,3 +78,12 @@ class FilterRequest(Request):
         from vault_memory.operations.filters import build_filter
 
         return build_filter(self, ctx, default)
+
+
+def refused(error: ValidationError) -> InvalidRequest:
+    """A model's complaint as our error: one `{field, message}` for each field."""
+    errors = [
+        {"field": ".".join(map(str, item["loc"])) or "request", "message": item["msg"].removeprefix("Value error, ")}
+        for item in error.errors(include_url=False)
+    ]
+    return InvalidRequest("; ".join(f"{e['field']}: {e['message']}" for e in errors), errors=errors)

@@ -43,6 +43,8 @@ class WriteResult:
     rival: Mapping[str, Any] | None = None
     next: Mapping[str, Any] | None = None
     warnings: tuple[str, ...] = ()
+    problem: Mapping[str, Any] | None = None
+    """The problem object of an item that a batch refused."""
 
 
 @dataclass(frozen=True, slots=True)

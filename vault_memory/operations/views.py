@@ -1,0 +1,53 @@
+"""Memories as answered: usage and decay beside the note's own fields, relations and links from both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from vault_memory.memory.decay import decayed_confidence
+from vault_memory.operations.result import View
+
+if TYPE_CHECKING:
+    from vault_memory.index.rows import Row
+    from vault_memory.memory.model import Memory
+    from vault_memory.operations.context import Context
+
+
+def views(ctx: Context, rows: Iterable[Row]) -> tuple[View, ...]:
+    """The rows as answers, in their order."""
+    return tuple(
+        View(
+            row.memory,
+            row.last_accessed_at,
+            row.access_count,
+            decayed_confidence(row.memory, row.last_accessed_at, ctx.now, ctx.config.decay),
+        )
+        for row in rows
+    )
+
+
+def full_view(ctx: Context, memory: Memory) -> View:
+    """One memory with everything a reader may want to follow: links out, backlinks and relations pointing at it."""
+    usage = ctx.vault.usage.get(memory.ref)
+    backlinks = ctx.vault.catalog.backlinks(memory.path, ctx.scope)
+    incoming: dict[str, tuple[str, ...]] = {}
+    for link in backlinks:
+        if link.relation is not None:
+            incoming[link.relation] = (*incoming.get(link.relation, ()), link.ref)
+    return View(
+        memory,
+        usage.last_accessed_at if usage else None,
+        usage.access_count if usage else 0,
+        decayed_confidence(memory, usage.last_accessed_at if usage else None, ctx.now, ctx.config.decay),
+        relations_in=incoming,
+        links=ctx.vault.catalog.links(memory.path),
+        backlinks=tuple(dict.fromkeys(link.ref for link in backlinks)),
+    )
+
+
+def accessed(ctx: Context, rows: Sequence[Row] | Sequence[Memory], touch: bool = True) -> None:
+    """Count the rows as accessed, once the answer is made; never an error."""
+    if touch and ctx.touch and rows:
+        refs = [getattr(row, "memory", row).ref for row in rows]
+        ctx.vault.usage.touch(refs, ctx.now)
