@@ -1,7 +1,7 @@
 """A model on loopback that speaks four dialects and calls the one tool it was told to call, once a conversation.
 
-Anthropic Messages, OpenAI Responses, OpenAI chat completions and Gemini `generateContent`, streamed or not, as far as the
-coding agents need them. It keeps every request, so that a test can look at what an agent sent.
+Anthropic Messages, OpenAI Responses, OpenAI chat completions and Gemini `generateContent`, streamed or not, as far as
+the coding agents need them. It keeps every request, so that a test can look at what an agent sent.
 """
 
 from __future__ import annotations
