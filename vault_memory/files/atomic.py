@@ -95,13 +95,13 @@ def expect(path: str, expected: bytes) -> None:
         raise FileChanged(current)
 
 
-def create_file(path: str, data: bytes) -> Stat:
-    """Make a new file; never overwrites.
+def create_file(path: str, data: bytes, *, mode: int = 0o666) -> Stat:
+    """Make a new file with `mode` (less the umask); never overwrites.
 
     Raises:
         FileExistsError: the name is taken; nothing was done.
     """
-    temp, stat = _write_temp(path, data, None)
+    temp, stat = _write_temp(path, data, mode)
     with ExitStack() as undo:
         undo.callback(_discard, temp)
         rename_new(temp, path)
@@ -115,7 +115,7 @@ def replace_file(path: str, data: bytes, expected: bytes) -> Stat:
     Raises:
         FileChanged: the file holds other bytes than `expected`; they stay, even those saved in the last moment.
     """
-    temp, stat = _write_temp(path, data, os.lstat(path))
+    temp, stat = _write_temp(path, data, 0o600, like=os.lstat(path))
     ready = _aside_name(path, data, expected)
     with ExitStack() as undo:
         undo.callback(_discard, temp)
@@ -205,11 +205,11 @@ def sync_folder(folder: str) -> None:
         os.close(descriptor)
 
 
-def _write_temp(path: str, data: bytes, like: os.stat_result | None) -> tuple[str, Stat]:
+def _write_temp(path: str, data: bytes, mode: int, like: os.stat_result | None = None) -> tuple[str, Stat]:
     """A hidden file beside `path` that holds `data` for good; dressed like the file it is going to replace."""
     temp = f"{os.path.dirname(path)}/{PREFIX}{os.urandom(4).hex()}{SUFFIX}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(temp, flags, 0o666 if like is None else 0o600)
+    descriptor = os.open(temp, flags, mode)
     with ExitStack() as undo:
         undo.callback(_discard, temp)
         with open(descriptor, "wb") as file:
