@@ -66,5 +66,3 @@ class Sessions:
             log = self._is_log([(memory_type, opening) for _, _, memory_type, opening in notes])
             found[name] = Session(tuple(note for _, note, _, _ in notes), log)
         return found
-
-

@@ -1,0 +1,146 @@
+"""The query side of the indexes: a query in, candidate chunks in columns out. Owns the open readers of one process.
+
+Ranks nothing: the two lists, their session neighbours and everything the ranking asks about them are gathered here,
+in one state of the catalog, under one filter and scope.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from sqlite3 import Connection
+from typing import TYPE_CHECKING, Final
+
+from vault_memory.index.analyse import analyse_query
+from vault_memory.index.bm25 import token_idf, wanted_terms
+from vault_memory.index.columns import Candidates, Near, QueryValues, View, columns_of
+from vault_memory.index.derive import fingerprint
+from vault_memory.index.embed import Embedder
+from vault_memory.index.neighbours import LogRule, Sessions
+from vault_memory.index.numeric import Floats, np
+from vault_memory.index.overlay import Overlay
+from vault_memory.index.retrieve import text_hits, vector_hits
+from vault_memory.index.selection import select
+from vault_memory.index.state import IndexState, read_state
+from vault_memory.index.text import TextReader, text_folder
+from vault_memory.index.vectors import map_rows
+from vault_memory.memory.filter import Filter
+from vault_memory.memory.scope import Scope
+
+if TYPE_CHECKING:
+    from vault_memory.index.catalog import Catalog
+
+ATTEMPTS: Final = 3
+"""A reader that finds its epoch gone reads the catalog again; this often it can only be bad luck."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How many chunks each list may hold; 0 leaves a list out (keyword or semantic search alone)."""
+
+    text: int = 60
+    vectors: int = 40
+
+
+class CandidateSource:
+    """Answers queries for one process. Usable from several threads, one at a time; not across fork.
+
+    Args:
+        catalog: the vault's catalog.
+        folder: the vault's index folder.
+        embedder: gives the model, loaded when it is first needed; None when there is none.
+        is_log: which sessions are logs, so that their neighbours join the candidates.
+        near: proposes rows of the vector file instead of a scan of them all; see `lance`.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        folder: Path,
+        embedder: Callable[[], Embedder | None],
+        *,
+        is_log: LogRule = lambda _: False,
+        near: Near | None = None,
+    ) -> None:
+        self._catalog = catalog
+        self._folder = folder
+        self._embedder = embedder
+        self._near = near
+        self._lock = threading.Lock()
+        self._overlay = Overlay()
+        self._sessions = Sessions(is_log)
+        self._text: tuple[str, int, TextReader] | None = None
+        self._rows: tuple[tuple[str, int], Floats] | None = None
+
+    def gather(self, words: str, wanted: Filter, scope: Scope, *, now: datetime, sizes: Sizes = Sizes()) -> Candidates:
+        """The candidates for a query of these words (question words already left out).
+
+        Args:
+            words: what to look for; ordinary text, nothing in it has a meaning of its own.
+            wanted, scope: what may be found, judged inside both lists.
+            now: the time, for filters.
+            sizes: how long the lists may be.
+
+        Returns:
+            All columns ordered by ref, then number; no rows when nothing matches.
+        """
+        with self._lock:
+            for _ in range(ATTEMPTS - 1):
+                try:
+                    return self._gather(words, wanted, scope, now, sizes)
+                except FileNotFoundError:
+                    self._text = self._rows = None
+            return self._gather(words, wanted, scope, now, sizes)
+
+    def _gather(self, words: str, wanted: Filter, scope: Scope, now: datetime, sizes: Sizes) -> Candidates:
+        with self._catalog.reading() as sql:
+            state = read_state(sql)
+            self._overlay.refresh(sql, state)
+            selection = select(sql, wanted, scope, now)
+            query = self._query(sql, state, words)
+            rows = self._vector_rows(state, len(query.vector))
+            reader = self._reader(state) if sizes.text else None
+            by_text = text_hits(sql, query.terms, selection, self._overlay, reader, sizes.text)
+            near = partial(self._near, sql, state, query.vector) if self._near else _scan
+            by_vector = vector_hits(sql, query.vector, selection, self._overlay, rows, sizes.vectors, near)
+            return columns_of(View(sql, state, selection, rows, self._sessions), query, by_text, by_vector)
+
+    def _query(self, sql: Connection, state: IndexState, words: str) -> QueryValues:
+        terms = wanted_terms(sql, analyse_query(words), state.chunk_count, state.total_length)
+        embedder = self._embedder()
+        if embedder is None or fingerprint(embedder) != state.fingerprint:
+            none = np.zeros(0, np.int64)  # vectors of two models are never compared
+            return QueryValues(terms, none, none.astype(np.float32), np.zeros(state.dimensions, np.float32))
+        tokens = embedder.tokenise([words])[0]
+        weights = token_idf(sql, tokens, state.chunk_count)
+        return QueryValues(terms, np.array(tokens, np.int64), weights, embedder.vectors([tokens])[0])
+
+    def _reader(self, state: IndexState) -> TextReader | None:
+        """The current epoch's reader, reloaded when the catalog says that there is more; None before the first apply.
+
+        The catalog was read first: what it calls applied is in the index by now.
+        """
+        if not state.applied_text:
+            self._text = None
+        elif self._text is None or self._text[0] != state.text_epoch:
+            reader = TextReader(text_folder(self._folder, state.text_epoch))
+            self._text = state.text_epoch, state.applied_text, reader
+        elif self._text[1] != state.applied_text:
+            self._text[2].reload()
+            self._text = state.text_epoch, state.applied_text, self._text[2]
+        return self._text[2] if self._text else None
+
+    def _vector_rows(self, state: IndexState, dimensions: int) -> Floats:
+        count = state.vector_rows if state.applied_vectors and state.dimensions == dimensions else 0
+        key = (state.vector_epoch, count)
+        if self._rows is None or self._rows[0] != key or self._rows[1].shape[1] != dimensions:
+            self._rows = key, map_rows(self._folder, state.vector_epoch, count, dimensions)
+        return self._rows[1]
+
+
+def _scan(_: int) -> None:
+    """No other index proposes rows: all are scanned."""
