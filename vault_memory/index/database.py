@@ -155,7 +155,6 @@ def _prepare(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
         connection.executemany("INSERT INTO meta VALUES (?, ?)", META_START.items())
         connection.execute("INSERT INTO meta VALUES ('born', lower(hex(randomblob(8))))")
-        connection.execute("INSERT INTO meta VALUES ('born', hex(randomblob(8)))")  # tells a file from its successor
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("COMMIT")
     connection.execute("PRAGMA foreign_keys = ON")
