@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from vault_memory.config import CONFIG_FILE
 from vault_memory.errors import InvalidRequest
 from vault_memory.files.atomic import create_file, sync_folder
 from vault_memory.files.disk import disk_errors
+from vault_memory.vault import Clock, system_clock
+
+if TYPE_CHECKING:
+    from vault_memory.files.git import Git
 
 MARKER: Final = CONFIG_FILE.parts[0]
 _NOTES_TABLE: Final = b"\n#[notes]\n"
@@ -30,7 +34,7 @@ class InitResult:
     warnings: tuple[str, ...] = ()
 
 
-def init_vault(path: str | Path, *, git: bool = True) -> InitResult:
+def init_vault(path: str | Path, *, git: bool = True, clock: Clock = system_clock) -> InitResult:
     """Make `path` a vault, or adopt the folder of notes that is there without changing one byte of it.
 
     What the template brings is written only where nothing of that name (in any case) stands at the top of the folder.
@@ -47,9 +51,10 @@ def init_vault(path: str | Path, *, git: bool = True) -> InitResult:
     with disk_errors("make a vault in", str(root)):
         root.mkdir(parents=True, exist_ok=True)
         wanted, kept = _plan(root, template)
-        created = _write(root, {name: template[name] for name in wanted})
-        created += _write_config(root, template)
-    outcome, warnings = _history(root, created) if git else ("off", ())
+        created = {name: template[name] for name in wanted}
+        _write(root, created)
+        created |= _write_config(root, template)
+    outcome, warnings = _history(root, created, clock) if git else ("off", ())
     return InitResult(root, tuple(sorted(created)), kept, outcome, (*_notices(kept), *warnings))
 
 
@@ -86,7 +91,7 @@ def _top(name: str) -> str:
     return PurePosixPath(name).parts[0]
 
 
-def _write(root: Path, files: dict[str, bytes]) -> list[str]:
+def _write(root: Path, files: dict[str, bytes]) -> None:
     """Create the files and make them and their folders durable."""
     folders = {root}
     for name, data in files.items():
@@ -96,18 +101,19 @@ def _write(root: Path, files: dict[str, bytes]) -> list[str]:
         folders |= {target.parent, target.parent.parent}
     for folder in sorted(folders):
         sync_folder(str(folder))
-    return list(files)
 
 
-def _write_config(root: Path, template: dict[str, bytes]) -> list[str]:
+def _write_config(root: Path, template: dict[str, bytes]) -> dict[str, bytes]:
     """The vault's settings, which say that the template's own notes are no memories; last, so that a kill before it
     leaves a folder that `init` finishes."""
     name = CONFIG_FILE.as_posix()
     if (root / name).exists():
-        return []
+        return {}
     own = [note for note, data in template.items() if note.endswith(".md") and _holds(root / note, data)]
     patterns = sorted({f"/{_top(note)}" + ("/" if "/" in note else "") for note in own})
-    return _write(root, {name: _ignoring(template[name], patterns)})
+    written = {name: _ignoring(template[name], patterns)}
+    _write(root, written)
+    return written
 
 
 def _holds(file: Path, data: bytes) -> bool:
@@ -123,10 +129,38 @@ def _ignoring(config: bytes, patterns: list[str]) -> bytes:
     return config.replace(_NOTES_TABLE, b"\n[notes]\n", 1).replace(_NO_PATTERNS, filled, 1)
 
 
-def _history(root: Path, created: list[str]) -> tuple[str, tuple[str, ...]]:
-    from vault_memory.files.git import init_repository
+def _history(root: Path, files: dict[str, bytes], clock: Clock) -> tuple[str, tuple[str, ...]]:
+    """Make or find the repository, commit the files there by themselves, and let notes merge field by field."""
+    from vault_memory.files.git import Git, GitError
+    from vault_memory.files.git_setup import init_repository, set_up_merge_driver
 
-    return init_repository(root, created)
+    git = Git(root)
+    try:
+        made = init_repository(git)
+        repository = git.repository
+        if repository is None:
+            return "missing", (git.problem,)
+        if not repository.own:
+            return "inside", ()
+        set_up_merge_driver(repository)
+        return "made" if made else "existing", _commit(git, files, clock)
+    except GitError as error:
+        return "off", (f"the history could not be set up: {error}",)
+
+
+def _commit(git: Git, files: dict[str, bytes], clock: Clock) -> tuple[str, ...]:
+    from vault_memory.files.commits import Commits
+    from vault_memory.files.queue import Change
+
+    changes = [Change(path, None, data, "init", clock()) for path, data in sorted(files.items())]
+    commits = Commits(git, git.root / MARKER / "state", lambda change, why: None)
+    try:
+        if not changes or not commits.record(changes):
+            return ()
+        waiting = commits.flush().waiting
+    finally:
+        commits.close()
+    return (f"not committed yet: {waiting}",) if waiting else ()
 
 
 def _notices(kept: tuple[str, ...]) -> Iterator[str]:

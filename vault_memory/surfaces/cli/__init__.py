@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -14,4 +15,5 @@ def main() -> int:
 
     sys.excepthook = app.report_bug
     output.prepare()
-    return app.run(sys.argv[1:])
+    # Arguments are UTF-8 whatever the locale says: with LC_ALL=C Python would hand us escaped bytes.
+    return app.run([os.fsencode(argument).decode("utf-8", "surrogateescape") for argument in sys.argv[1:]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,9 @@ from vault_memory.errors import InvalidRequest, VaultError
 from vault_memory.surfaces.cli import output
 from vault_memory.surfaces.cli.catalogue import SECTIONS, Command, catalogue
 from vault_memory.surfaces.cli.settings import Settings, common_options
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 PROGRAM = "vault-memory"
 INTERRUPTED = 130
@@ -41,6 +44,15 @@ class LazyGroup(click.Group):
         if args and args[0] not in self.rows and not args[0].startswith("-"):
             raise _unknown_command(args[0], self.rows)
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The names that begin so, with their summaries; nothing is imported for them."""
+        from click.shell_completion import CompletionItem
+
+        names = [CompletionItem(row.name, help=row.summary) for row in self.rows.values()]
+        return [item for item in names if item.value.startswith(incomplete)] + click.Command.shell_complete(
+            self, ctx, incomplete
+        )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The overview by section; nothing is imported for it."""

@@ -49,7 +49,9 @@ def set_default_vault(root: Path) -> bool:
     document = tomlkit.parse(file.read_text("utf-8")) if file.exists() else tomlkit.document()
     document["default_vault"] = str(root)
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(tomlkit.dumps(document), "utf-8")
+    fresh = file.with_name(f".{file.name}.{os.getpid()}")
+    fresh.write_text(tomlkit.dumps(document), "utf-8")
+    fresh.replace(file)
     return True
 
 
