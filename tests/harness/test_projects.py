@@ -1,4 +1,4 @@
-"""A project is recognised wherever its repository turns up, and never by what a stranger's repository says of itself."""
+"""A project is known wherever its repository turns up, and never by what a stranger's repository says of itself."""
 
 from __future__ import annotations
 

@@ -64,9 +64,8 @@ def _remote(program: str, folder: Path) -> str | None:
     for line in _lines(run_git(program, folder, asked, allowed=(0, 1))):
         key, _, address = line.partition(" ")
         addresses.setdefault(key.removeprefix("remote.").removesuffix(".url"), address)
-    address = addresses.get("origin")
-    if address is None and len(addresses) == 1:
-        address = next(iter(addresses.values()))
+    only = next(iter(addresses.values())) if len(addresses) == 1 else None
+    address = addresses.get("origin", only)
     if address and address.startswith((".", "~")):
         return os.path.realpath(Path(folder, address).expanduser())
     return address

@@ -1,7 +1,7 @@
 """What makes a folder the same project elsewhere: ids of repositories, and which one of them counts. Pure.
 
-An id is `kind:value`: `commit:<first commit>`, `remote:<host/owner/name>`, `folder:<hash of a path>`. Folders are hashed,
-since the list of projects is shared and a path tells more than it should.
+An id is `kind:value`: `commit:<first commit>`, `remote:<host/owner/name>`, `folder:<hash of a path>`. Folders are
+hashed, since the list of projects is shared and a path tells more than it should.
 """
 
 from __future__ import annotations
