@@ -42,7 +42,7 @@ def init_vault(path: str | Path, *, git: bool = True, clock: Clock = system_cloc
     becomes a repository, unless it lies in one, whose first commit holds nothing but what was created here.
 
     Raises:
-        InvalidRequest: `path` is a file, or lies inside another vault.
+        InvalidRequest: `path` is a file, lies inside another vault, or its `.vault-memory` leads elsewhere.
         StorageError: the disk refused.
     """
     root = Path(path).expanduser().resolve()
@@ -71,6 +71,8 @@ def template_files() -> Iterator[tuple[str, bytes]]:
 def _check(root: Path) -> None:
     if root.exists() and not root.is_dir():
         raise InvalidRequest.of("path", f"{root} is a file; a vault is a folder")
+    if (root / MARKER).is_symlink():
+        raise InvalidRequest.of("path", f"{root / MARKER} is a symbolic link; a vault keeps its settings inside")
     for folder in root.parents:
         if (folder / MARKER).is_dir():
             raise InvalidRequest.of("path", f"{root} lies inside the vault {folder}", hint="vaults do not nest")

@@ -45,7 +45,7 @@ def _grid(table: Table) -> Grid:
     grid = Grid(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     last = len(table.columns) - 1
     for number, name in enumerate(table.columns):
-        grid.add_column(name, no_wrap=True, overflow="ellipsis" if number == last else "fold", ratio=None)
+        grid.add_column(Text(one_line(name)), no_wrap=True, overflow="ellipsis" if number == last else "fold")
     for row in table.rows:
         grid.add_row(*(Text(one_line(cell), style="cyan" if n == 0 else "") for n, cell in enumerate(row)))
     return grid
