@@ -19,7 +19,7 @@ from vault_memory.memory.render import links, written
 from vault_memory.memory.safety import check_editable
 from vault_memory.memory.scalars import double_quoted, entry_lines, flow, single_quoted
 from vault_memory.memory.spans import Slot, check_plain, has_comment, refusal, slots
-from vault_memory.memory.values import BadValue, TooMany, field_value, link_targets, own_value
+from vault_memory.memory.values import BadValue, TooMany, own_value, read_value
 
 Splice = tuple[int, int, str]
 """Replace the characters from start to end by the text."""
@@ -77,11 +77,7 @@ class _Wanted:
 
     def read(self, name: str, entry: Entry) -> Any:
         """The value under the rules of that key's kind."""
-        if name in FIELDS:
-            return field_value(FIELDS[name], entry.value, entry.source)
-        if name in self._relation_types:
-            return link_targets(entry.value, entry.source)
-        return own_value(entry.value, entry.source)
+        return read_value(name, entry.value, entry.source, self._relation_types)
 
     def held_by(self, name: str, entry: Entry) -> bool:
         """True when the file already says it."""

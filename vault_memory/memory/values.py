@@ -255,9 +255,17 @@ def _printed_back(text: str) -> str | int | float:
     return number if repr(number) == text else text
 
 
-def known_field(name: str) -> Field | None:
-    """The field of that name, if it is one of ours."""
-    return FIELDS.get(name)
+def read_value(name: str, node: yaml.Node, source: str, relation_types: Collection[str]) -> Any:
+    """The value of a front-matter key under the rules of its kind: field, relation, or a person's own.
+
+    Raises:
+        BadValue, TooMany: as the kind's own reader says.
+    """
+    if name in FIELDS:
+        return field_value(FIELDS[name], node, source)
+    if name in relation_types:
+        return link_targets(node, source)
+    return own_value(node, source)
 
 
 def reserved_names(relation_types: Collection[str]) -> frozenset[str]:
