@@ -14,7 +14,7 @@ from typing import Any, Final
 from vault_memory.errors import InvalidRequest
 from vault_memory.memory.moments import format_time
 
-_SAFE: Final = re.compile(r"[^\W_](?:[\w ./+()@%&'=~$;!?*-]|:(?! |\Z)|\\)*", re.UNICODE)
+_SAFE: Final = re.compile(r"[^\W_](?:[\w ./+()@%&'=~$;!-]|:(?![ ,]|\Z))*")
 """Starts with a letter or digit, then characters without a meaning in flow or block text."""
 _OTHER: Final = re.compile(
     r"""(?xi) ~|null|true|false|yes|no|on|off|y|n
