@@ -80,7 +80,12 @@ def test_no_state_of_one_machine_is_shipped() -> None:
 def test_obsidian_knows_a_type_for_every_field_and_relation() -> None:
     types = json.loads((TEMPLATE / ".obsidian" / "types.json").read_text("utf-8"))["types"]
     assert set(FIELDS) | set(RELATION_TYPES) <= set(types)
-    kinds = {"list": {"multitext", "tags", "aliases"}, "number": {"number"}, "integer": {"number"}, "bool": {"checkbox"}}
+    kinds = {
+        "list": {"multitext", "tags", "aliases"},
+        "number": {"number"},
+        "integer": {"number"},
+        "bool": {"checkbox"},
+    }
     for name, item in FIELDS.items():
         assert types[name] in kinds.get(item.kind, {"text"}), name
 

@@ -46,9 +46,9 @@ def init_vault(path: str | Path, *, git: bool = True, clock: Clock = system_cloc
         StorageError: the disk refused.
     """
     root = Path(path).expanduser().resolve()
-    _check(root)
     template = dict(template_files())
     with disk_errors("make a vault in", str(root)):
+        _check(root)
         root.mkdir(parents=True, exist_ok=True)
         wanted, kept = _plan(root, template)
         created = {name: template[name] for name in wanted}
