@@ -18,6 +18,7 @@ from vault_memory.memory.model import EMPTY, FIELDS, Memory
 from vault_memory.memory.slug import memory_folder, numbered, slug
 
 if TYPE_CHECKING:
+    from vault_memory.files.stat import Stat
     from vault_memory.vault import Vault
 
 Edit = Callable[[bytes], bytes]
@@ -59,6 +60,7 @@ class Written:
     path: str
     before: bytes | None
     after: bytes | None
+    stat: Stat | None = None
 
 
 class Batch:
@@ -68,6 +70,8 @@ class Batch:
         self._vault = vault
         self.why = why
         self.now = now
+        self.id = f"{why.operation}-{vault.ids.next(now)}"
+        """Names this batch in the history, so that it can be undone."""
         self.written: list[Written] = []
         self.warnings: list[str] = []
 
@@ -105,10 +109,10 @@ class Batch:
         for candidate in numbered(name.removesuffix(".md")):
             place = f"{folder}/{candidate}" if folder else candidate
             try:
-                self._vault.store.create(place, data)
+                stat = self._vault.store.create(place, data)
             except FileExistsError:
                 continue
-            return self._note(place, None, data)
+            return self._note(place, None, data, stat)
         raise AssertionError("numbered() never ends")
 
     def _place(self, fields: Mapping[str, Any]) -> str:
@@ -178,9 +182,10 @@ class Batch:
             FileExistsError: the target is another note.
         """
         data = self.read(path)
-        self._vault.store.move(path, target)
+        stat = self._vault.store.move(path, target)
+        self._vault.versions.moved(path, target)
         self.written.append(Written(path, data, None))
-        return self._note(target, None, data)
+        return self._note(target, None, data, stat)
 
     def remove(self, path: str) -> None:
         """Delete a note's file for good."""
@@ -212,14 +217,15 @@ class Batch:
             if changed == data:
                 return Edited(self._vault.parse(data, path), False)
             try:
-                self._vault.store.replace(path, changed, data)
+                self._vault.keep(path, data, self.now)
+                stat = self._vault.store.replace(path, changed, data)
             except FileChanged:
                 continue  # an editor saved in between: start over from what it wrote
-            return Edited(self._note(path, data, changed), True)
+            return Edited(self._note(path, data, changed, stat), True)
         raise RevisionConflict(f"{path} keeps changing; try again")
 
-    def _note(self, path: str, before: bytes | None, after: bytes) -> Memory:
-        self.written.append(Written(path, before, after))
+    def _note(self, path: str, before: bytes | None, after: bytes, stat: Stat) -> Memory:
+        self.written.append(Written(path, before, after, stat))
         return self._vault.parse(after, path)
 
     def _check(self, memory: Memory, data: bytes, expect: Expectation, names: set[str], whole: bool) -> None:

@@ -10,28 +10,75 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from vault_memory.batch import Batch, Why
+from vault_memory.batch import Batch, Why, Written
 from vault_memory.config import CONFIG_FILE, Config
-from vault_memory.errors import VaultNotFound
+from vault_memory.errors import MalformedNote, VaultError, VaultNotFound
+from vault_memory.files.audit import AuditLog
+from vault_memory.files.ignore import Ignore
+from vault_memory.files.lease import Lease
+from vault_memory.files.lock import FileLock
+from vault_memory.files.places import Folders, folders_of
+from vault_memory.files.scan import GAP_SECONDS
 from vault_memory.files.store import NoteStore
+from vault_memory.files.versions import Versions
 from vault_memory.memory import markdown
 from vault_memory.memory.ids import IdSource
-from vault_memory.memory.model import Memory, revision_of
+from vault_memory.memory.model import MEMORY_TYPES, RELATION_TYPES, Memory, revision_of
+from vault_memory.memory.scope import UNBOUND, Scope
+from vault_memory.memory.times import time_text
+
+if TYPE_CHECKING:
+    from vault_memory.files.commits import Commits
+    from vault_memory.files.git import Git
+    from vault_memory.files.history import Version
+    from vault_memory.files.queue import Change
+    from vault_memory.index.catalog import Catalog
+    from vault_memory.index.indexes import Indexes
+    from vault_memory.index.provenance import Provenances
+    from vault_memory.index.read import Derive
+    from vault_memory.index.sync import Changes, Sync
+    from vault_memory.index.usage import Usage
 
 Clock = Callable[[], datetime]
+
+REFRESH_MS: Final = 300.0
+"""How long a question waits for notes that changed on disk before it is answered with what is known."""
 
 
 def system_clock() -> datetime:
     """The time now, UTC-aware."""
     return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How far the catalog was behind the disk when a question was answered."""
+
+    changed: bool
+    """Something new was recorded for this question."""
+    unread: int = 0
+    """Changed files that there was no time to read."""
+    underived: int = 0
+    """Notes recorded but not searchable yet."""
+    watched: bool = False
+    """A watcher keeps the catalog in step, so the disk was not looked at."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to tell the caller when the answer may be incomplete."""
+        if not self.unread and not self.underived:
+            return ()
+        return (f"indexing: {self.unread + self.underived} notes to go; ask again in a moment",)
 
 
 class Vault:
@@ -44,6 +91,8 @@ class Vault:
         self.root = self.store.root
         self.ids = IdSource(secrets.randbelow)
         self._threads = threading.RLock()
+        self._relation_types = (*RELATION_TYPES, *config.vocabulary.relation_types)
+        self._memory_types = (*MEMORY_TYPES, *config.vocabulary.memory_types)
 
     @classmethod
     def open(cls, root: Path, config: Config, *, clock: Clock = system_clock) -> Vault:
@@ -76,50 +125,230 @@ class Vault:
     # The parts, each opened when it is first needed.
 
     @cached_property
-    def places(self) -> Places:
+    def folders(self) -> Folders:
         """Where index/ and state/ are: in the vault, or in the user's folders when the vault is on a synced disk."""
-        return places_of(self.root)
+        return folders_of(self.root)
+
+    @cached_property
+    def ignore(self) -> Ignore:
+        """What is no note."""
+        return Ignore(self.root, self.config.notes.ignore)
 
     @cached_property
     def usage(self) -> Usage:
         """When memories were last read."""
         from vault_memory.index.usage import Usage
 
-        return Usage(self.places.state / "usage.sqlite")
+        return Usage(self.folders.state / "usage.sqlite")
 
     @cached_property
     def catalog(self) -> Catalog:
         """Everything known about the notes."""
         from vault_memory.index.catalog import Catalog
 
-        return Catalog.open(self.places.index, usage=self.usage.path)
+        return Catalog.open(self.folders.index, usage=self.usage.path)
 
     @cached_property
-    def embedder(self) -> Embedder | None:
-        """The embedding model; None when it cannot be loaded, and then notes are found by their words only."""
-        from vault_memory.index.embed import ModelUnavailable, load_embedder
+    def indexes(self) -> Indexes:
+        """Model, chunks, full text and vectors; opened by writes and searches, never by plain reads."""
+        from vault_memory.index.indexes import Indexes
 
-        try:
-            return load_embedder(self.config.index.model)
-        except ModelUnavailable:
-            return None
+        return Indexes(self.catalog, self.folders.index, model=self.config.index.model)
 
     @cached_property
-    def git(self) -> Git:
-        """The vault's git, if it has one."""
-        return Git(self.root)
+    def sync(self) -> Sync:
+        """The way of notes into the catalog for plain reads: chunks are left to who searches."""
+        return self._sync()
+
+    @cached_property
+    def full_sync(self) -> Sync:
+        """The same with chunks, for writes and searches."""
+        return self._sync(self.indexes.derive)
+
+    def _sync(self, derive: Derive | None = None) -> Sync:
+        from vault_memory.index.read import Reader, Vocabulary
+        from vault_memory.index.sync import Sync
+
+        words = Vocabulary(self._relation_types, self._memory_types)
+        reader = Reader(self.store, vocabulary=words, provenances=self._provenances(), derive=derive)
+        return Sync(reader, self.catalog, self.ignore, self.usage, max_bytes=self.config.notes.max_note_bytes)
 
     @cached_property
     def commits(self) -> Commits:
         """The queue of our writes on their way into commits."""
-        return Commits(self.git, self.places.state, self._keep, auto_commit=self.config.git.auto_commit)
+        from vault_memory.files.commits import Commits
+
+        return Commits(self.git, self.folders.state, self._keep, auto_commit=self.config.git.auto_commit)
+
+    @cached_property
+    def git(self) -> Git:
+        """The vault's git, if it has one."""
+        from vault_memory.files.git import Git
+
+        return Git(self.root)
 
     @cached_property
     def versions(self) -> Versions:
         """Replaced texts that no commit holds, and merge bases."""
-        return Versions(self.places.state / "versions")
+        return Versions(self.folders.state / "versions")
 
     @cached_property
     def audit(self) -> AuditLog:
         """Every write, who and why."""
-        return AuditLog(self.places.state / "audit.jsonl")
+        return AuditLog(self.folders.state / "audit.jsonl")
+
+    @cached_property
+    def lease(self) -> Lease:
+        """What the watcher says of itself, whichever process it runs in."""
+        return Lease(self.folders.state / "watcher.lease")
+
+    # Reading.
+
+    def parse(self, data: bytes, path: str) -> Memory:
+        """The memory these bytes hold, under the vault's vocabulary.
+
+        Raises:
+            MalformedNote: they are no text.
+        """
+        try:
+            return markdown.parse(data, path, relation_types=self._relation_types, memory_types=self._memory_types)
+        except markdown.UnreadableNote as error:
+            raise MalformedNote(f"{path} is not readable text: {error}", path=path) from error
+
+    def current(self, memory: Memory, scope: Scope) -> Memory | None:
+        """A recorded memory as its file has it now; None when the file is gone. What differs is recorded first."""
+        try:
+            data = self.store.read(memory.path)
+        except FileNotFoundError:
+            time.sleep(GAP_SECONDS)  # a save's rename gap
+            data = self.store.read(memory.path) if self.store.exists(memory.path) else b""
+            if not data:
+                self._run_sync([memory.path])
+                return None
+        if revision_of(data) == memory.revision:
+            return memory
+        self._run_sync([memory.path])
+        row = self.catalog.get(memory.path, scope)
+        return row.memory if row else None
+
+    def refresh(self, *, searchable: bool = False, budget_ms: float = REFRESH_MS) -> Freshness:
+        """Bring the catalog up to the disk, unless a watcher does so; for at most `budget_ms`.
+
+        Args:
+            searchable: also make the chunks that searches need.
+            budget_ms: time for reading notes; what is left is named in the answer.
+        """
+        lease = self.lease.state()
+        if lease is not None and lease.clean_ns:
+            changed, left = False, 0
+        else:
+            changes = self._run_sync(None, budget_ms)
+            changed, left = bool(changes.added or changes.changed or changes.removed), changes.total - changes.done
+        underived = self._derived(budget_ms) if searchable else 0
+        return Freshness(changed, left, underived, watched=lease is not None)
+
+    def base(self, path: str, revision: str) -> Memory | None:
+        """The note as it was at a revision, from the kept bases or the catalog; None when nobody kept it."""
+        data = self.versions.get(path, revision)
+        if data is None:
+            recorded = self.catalog.source(path, UNBOUND)
+            data = recorded if recorded is not None and revision_of(recorded) == revision else None
+        return None if data is None else self.parse(data, path)
+
+    def version(self, path: str, name: str) -> bytes | None:
+        """The note's bytes at a revision that was kept or at a commit; None when there is no such version."""
+        from vault_memory.files.history import show
+
+        kept = self.versions.get(path, name)
+        if kept is not None or self.git.repository is None:
+            return kept
+        self.commits.flush()
+        return show(self.git.repository, path, name)
+
+    def history(self, path: str, limit: int) -> tuple[Version, ...]:
+        """The newest `limit` versions of a note, newest first, from git and the kept versions."""
+        from vault_memory.files.history import history
+
+        self.commits.flush()
+        kept = [(version.revision, version.kept_at) for version in self.versions.list(path) if version.until_purge]
+        return history(self.git.repository, path, limit, kept)
+
+    # Writing.
+
+    @contextmanager
+    def write(self, why: Why, now: datetime) -> Iterator[Batch]:
+        """Hold the vault and give a batch to write with; on leaving, what was written is recorded, even on an error.
+
+        Raises:
+            VaultLocked: another process has been writing for too long.
+        """
+        with self._threads, self._lock:
+            batch = Batch(self, why, now)
+            try:
+                with self.store.batch():
+                    yield batch
+            finally:
+                if batch.written:
+                    self._record(batch)
+
+    def _record(self, batch: Batch) -> None:
+        last: dict[str, Written] = {written.path: written for written in batch.written}
+        from vault_memory.index.sync import Written as Recorded
+
+        kept = [Recorded(w.path, w.after, w.stat) for w in last.values() if w.after is not None and w.stat is not None]
+        removed = [path for path, written in last.items() if written.after is None]
+        self.full_sync.record(kept, removed)
+        try:
+            self.commits.record([_change(batch, written) for written in batch.written])
+            self.audit.append(_entry(batch, written) for written in batch.written)
+        except (OSError, VaultError) as error:
+            batch.warnings.append(f"saved, but the history could not be queued: {error}")
+
+    def keep(self, path: str, data: bytes, now: datetime) -> None:
+        """Keep the bytes a write is about to replace: durably where no commit will hold them, else as a merge base."""
+        self.versions.keep(path, data, now, until_purge=bool(self.commits.refusal))
+
+    def _keep(self, change: Change, reason: str) -> None:
+        if change.before is not None:
+            self.versions.keep(change.path, change.before, change.at, until_purge=True)
+
+    def _derived(self, budget_ms: float) -> int:
+        with self._threads:
+            return self.full_sync.derive_pending(budget_ms=budget_ms)
+
+    def _run_sync(self, paths: Collection[str] | None, budget_ms: float | None = None) -> Changes:
+        with self._threads:
+            return self.sync.run(paths, budget_ms=budget_ms)
+
+    @cached_property
+    def _lock(self) -> FileLock:
+        return FileLock(self.folders.state / "vault.lock")
+
+    def _provenances(self) -> Provenances:
+        from vault_memory.index.provenance import GitProvenance, NoRepository
+
+        repository = self.git.repository
+        return NoRepository() if repository is None else GitProvenance(repository, self.catalog.meta("dates") or "")
+
+
+def _entry(batch: Batch, written: Written) -> dict[str, Any]:
+    why = batch.why
+    revisions = {
+        name: None if data is None else revision_of(data)
+        for name, data in (("before", written.before), ("after", written.after))
+    }
+    who = {"agent": why.agent, "session": why.session, "reason": why.reason}
+    return (
+        {"time": time_text(batch.now), "operation": why.operation, "id": batch.id, "path": written.path}
+        | revisions
+        | who
+    )
+
+
+def _change(batch: Batch, written: Written) -> Change:
+    from vault_memory.files.queue import Change
+
+    why = batch.why
+    return Change(
+        written.path, written.before, written.after, batch.id, batch.now, why.agent, why.session, why.reason or ""
+    )

@@ -96,7 +96,10 @@ def append(ctx: Context, request: Append) -> WriteResult:
     warnings = check_edit(ctx, memory, request.text, {})
     with ctx.vault.write(why(ctx, "append", request.reason), ctx.now) as batch:
         edited = batch.patch(
-            memory.path, {}, body=lambda data: appended(data, request.text, request.heading), expect=expectation(request)
+            memory.path,
+            {},
+            body=lambda data: appended(data, request.text, request.heading),
+            expect=expectation(request),
         )
     return answer(ctx, batch, edited.memory, "updated", warnings)
 

@@ -1,4 +1,4 @@
-"""The write gates, in one place: shape, secrets, low signal, duplicates, orders to a model. They judge; they never write."""
+"""The write gates, in one place: shape, secrets, low signal, duplicates. They judge and never write."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ def check_fields(fields: Mapping[str, Any]) -> None:
         raise InvalidRequest.of("tags", f"there are {len(tags)}", allowed=f"at most {MAX_TAGS}")
     for tag in tags:
         if not tag.strip() or len(tag) > MAX_TAG_CHARACTERS:
-            raise InvalidRequest.of("tags", f"'{tag}' is blank or too long", allowed=f"1–{MAX_TAG_CHARACTERS} characters")
+            raise InvalidRequest.of(
+                "tags", f"'{tag}' is blank or too long", allowed=f"1–{MAX_TAG_CHARACTERS} characters"
+            )
 
 
 def check_new(ctx: Context, draft: Draft) -> tuple[str, ...]:

@@ -72,5 +72,5 @@ def _moved(ctx: Context, batch: Batch, source: str, target: str) -> Memory:
 def _relink(batch: Batch, path: str, moves: dict[str, str], index: LinkIndex) -> None:
     try:
         batch.patch(path, {}, body=lambda data: retarget_note(data, moves, path, index), stamp=False)
-    except (MalformedNote, MemoryNotFound, NotAllowed) as error:
+    except (MalformedNote, MemoryNotFound) as error:
         batch.warnings.append(f"links in {path} were left as they are: {error.detail}")

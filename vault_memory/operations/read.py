@@ -20,7 +20,9 @@ class Get(Request):
     """Read memories in full."""
 
     refs: list[str] = Field(
-        description="Ids, paths, memory:// URIs or titles.", min_length=1, json_schema_extra={"cli": {"positional": True}}
+        description="Ids, paths, memory:// URIs or titles.",
+        min_length=1,
+        json_schema_extra={"cli": {"positional": True}},
     )
     touch: bool = Field(True, description="Count it as an access.")
     history: int = Field(0, ge=0, le=100, description="How many history entries to add (costs time).")
@@ -68,7 +70,7 @@ def list_(ctx: Context, request: List) -> Page:
     Raises:
         InvalidRequest: an unknown status, type or source.
     """
-    freshness = ctx.vault.refresh(ctx.now)
+    freshness = ctx.vault.refresh()
     condition = request.filter(ctx, default=VISIBLE)
     if request.q:
         from dataclasses import replace

@@ -35,7 +35,7 @@ def resolve(ctx: Context, ref: str, *, deleted: bool = False, writing: bool = Fa
         InvalidRequest: several memories match; the error lists them with their paths.
     """
     row = _looked_up(ctx, ref, writing)
-    if row is None and ctx.vault.refresh(ctx.now).changed:
+    if row is None and ctx.vault.refresh().changed:
         row = _looked_up(ctx, ref, writing)
     memory = ctx.vault.current(row.memory, ctx.scope) if row else None
     if memory is None or (memory.status == "deleted" and not deleted):
@@ -92,7 +92,8 @@ def _missing(ctx: Context, ref: str, found: Memory | None) -> MemoryNotFound:
 
 def link_to(ctx: Context, memory: Memory) -> str:
     """What a wikilink to the memory says: its file name, or its vault path where the name alone is not unique."""
-    from vault_memory.memory.links import LinkIndex, resolve as resolve_link
+    from vault_memory.memory.links import LinkIndex
+    from vault_memory.memory.links import resolve as resolve_link
 
     name = memory.path.rpartition("/")[2].removesuffix(".md")
     index = LinkIndex(ctx.vault.catalog.paths(UNBOUND))

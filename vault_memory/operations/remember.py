@@ -132,4 +132,6 @@ def _checked(ctx: Context, request: Remember) -> tuple[Draft, tuple[str, ...]]:
 
 
 def _create(batch: Batch, draft: Draft) -> Memory:
-    return batch.create(draft.fields, draft.content, relations=draft.relations, metadata=draft.metadata, path=draft.path)
+    return batch.create(
+        draft.fields, draft.content, relations=draft.relations, metadata=draft.metadata, path=draft.path
+    )

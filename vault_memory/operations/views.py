@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from vault_memory.index.usage import Access
 from vault_memory.memory.decay import decayed_confidence
 from vault_memory.operations.result import View
 
@@ -29,7 +30,7 @@ def views(ctx: Context, rows: Iterable[Row]) -> tuple[View, ...]:
 
 def full_view(ctx: Context, memory: Memory) -> View:
     """One memory with everything a reader may want to follow: links out, backlinks and relations pointing at it."""
-    usage = ctx.vault.usage.get(memory.ref)
+    access = ctx.vault.usage.get([memory.ref]).get(memory.ref, Access())
     backlinks = ctx.vault.catalog.backlinks(memory.path, ctx.scope)
     incoming: dict[str, tuple[str, ...]] = {}
     for link in backlinks:
@@ -37,11 +38,11 @@ def full_view(ctx: Context, memory: Memory) -> View:
             incoming[link.relation] = (*incoming.get(link.relation, ()), link.ref)
     return View(
         memory,
-        usage.last_accessed_at if usage else None,
-        usage.access_count if usage else 0,
-        decayed_confidence(memory, usage.last_accessed_at if usage else None, ctx.now, ctx.config.decay),
+        access.last_accessed_at,
+        access.access_count,
+        decayed_confidence(memory, access.last_accessed_at, ctx.now, ctx.config.decay),
         relations_in=incoming,
-        links=ctx.vault.catalog.links(memory.path),
+        links=tuple(link.target for link in ctx.vault.catalog.links(memory.path, ctx.scope) if link.relation is None),
         backlinks=tuple(dict.fromkeys(link.ref for link in backlinks)),
     )
 
@@ -50,4 +51,4 @@ def accessed(ctx: Context, rows: Sequence[Row] | Sequence[Memory], touch: bool =
     """Count the rows as accessed, once the answer is made; never an error."""
     if touch and ctx.touch and rows:
         refs = [getattr(row, "memory", row).ref for row in rows]
-        ctx.vault.usage.touch(refs, ctx.now)
+        ctx.vault.usage.record(refs, ctx.now)
