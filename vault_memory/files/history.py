@@ -101,9 +101,7 @@ def blame(repository: Repository, path: str) -> tuple[BlamedLine, ...]:
     """The lines of a note in HEAD with the last change of each; empty when HEAD does not hold it."""
     name = f"{repository.prefix}{path}"
     try:
-        output = repository.run(
-            "-c", "blame.ignoreRevsFile=", "blame", "--no-textconv", "--porcelain", "HEAD", "--", name
-        )
+        output = repository.run("blame", "--no-textconv", "--no-ignore-revs-file", "--porcelain", "HEAD", "--", name)
     except GitError:
         return ()
     return tuple(_blamed(repository, output.decode("utf-8", "replace")))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
+from typing import Final
 
 from vault_memory.files.git import Repository
 from vault_memory.files.history import history
 
-_ALL: int = 1_000_000
+_ALL: Final = 1_000_000
 
 
 def paths_in_history(repository: Repository, path: str) -> tuple[str, ...]:
@@ -22,10 +23,11 @@ def purge_command(repository: Repository, paths: Iterable[str]) -> str:
     It rewrites history: every clone and remote has to be replaced afterwards.
     """
     names = " ".join(shlex.quote(f"{repository.prefix}{path}") for path in paths)
+    remove = f"git --literal-pathspecs rm -q --cached --ignore-unmatch -- {names}"
     return (
         f"cd {shlex.quote(str(repository.top))} && "
         f"FILTER_BRANCH_SQUELCH_WARNING=1 git filter-branch --force --prune-empty "
-        f"--index-filter {shlex.quote(f'git --literal-pathspecs rm -q --cached --ignore-unmatch -- {names}')} -- --all && "
+        f"--index-filter {shlex.quote(remove)} -- --all && "
         "git for-each-ref --format='delete %(refname)' refs/original | git update-ref --stdin && "
         "git reflog expire --expire=now --all && git gc --quiet --prune=now"
     )
