@@ -17,9 +17,10 @@ from vault_memory.errors import IndexUnavailable
 from vault_memory.files.scan import Known
 from vault_memory.index import known, lookup
 from vault_memory.index.database import Database
+from vault_memory.index.links import FoundLink, links_from, links_to
 from vault_memory.index.page import Page, all_notes, page, rows_of
 from vault_memory.index.record import Recording, forget_chunks, set_meta
-from vault_memory.index.rows import BadFile, Record, Row
+from vault_memory.index.rows import BadFile, Identity, Record, Row, TimedNote
 from vault_memory.index.stats import Stats, stats
 from vault_memory.memory.filter import Filter
 from vault_memory.memory.model import Finding
@@ -93,12 +94,20 @@ class Catalog:
         with self.reading() as sql:
             return known.known_files(sql, within)
 
-    def revisions(self, paths: Iterable[str]) -> dict[str, str]:
-        """The revision of each of `paths` that is a note."""
-        query = "SELECT revision FROM notes WHERE path = ?"
+    def identities(self, paths: Iterable[str]) -> dict[str, Identity]:
+        """Id and revision of each of `paths` that is a note."""
         with self.reading() as sql:
-            found = {path: sql.execute(query, (path,)).fetchone() for path in paths}
-        return {path: row[0] for path, row in found.items() if row}
+            return known.identities(sql, paths)
+
+    def holds(self, ref: str) -> bool:
+        """Whether a note has this ref."""
+        with self.reading() as sql:
+            return sql.execute("SELECT 1 FROM notes WHERE ref = ?", (ref,)).fetchone() is not None
+
+    def timed(self, paths: Iterable[str]) -> list[TimedNote]:
+        """Those of `paths` that are notes, as their effective times are judged."""
+        with self.reading() as sql:
+            return known.timed(sql, paths)
 
     def left_out(self) -> set[tuple[str, Finding]]:
         """What scans took for no note, with the reason."""
@@ -110,6 +119,11 @@ class Catalog:
         with self.reading() as sql:
             keys = sql.execute("SELECT note FROM notes WHERE derived = 0 ORDER BY note LIMIT ?", (limit,)).fetchall()
             return rows_of(sql, [key for (key,) in keys])
+
+    def underived_count(self) -> int:
+        """The number of notes whose chunks are still to be made."""
+        with self.reading() as sql:
+            return int(sql.execute("SELECT count(*) FROM notes WHERE derived = 0").fetchone()[0])
 
     # Changes. Each is one transaction.
 
@@ -154,15 +168,13 @@ class Catalog:
             recording.touch(files, texts)
             return recording.finish()
 
-    def derive(self, made: Mapping[Row, Sequence[ChunkData]]) -> int:
+    def derive(self, made: Iterable[tuple[Row, Sequence[ChunkData]]]) -> int:
         """Add the chunks of notes that `underived` gave; notes that changed since are left out."""
         with self.writing() as sql:
             recording = Recording(sql)
             current = "SELECT 1 FROM notes WHERE note = ? AND generation = ? AND derived = 0"
             fresh = {
-                row.note: chunks
-                for row, chunks in made.items()
-                if sql.execute(current, (row.note, row.generation)).fetchone()
+                row.note: chunks for row, chunks in made if sql.execute(current, (row.note, row.generation)).fetchone()
             }
             recording.derive(fresh)
             return recording.finish()
@@ -230,18 +242,15 @@ class Catalog:
         for start in range(0, len(keys), batch):
             yield from self.by_keys(keys[start : start + batch], scope)
 
-    def links(self, path: str, scope: Scope) -> list[lookup.Link]:
-        """The links of the note at `path` in file order, relations first; empty when it is not to be seen."""
+    def links(self, path: str, scope: Scope) -> list[FoundLink]:
+        """The links of the note at `path`, see `links.links_from`."""
         with self.reading() as sql:
-            return lookup.links(sql, path, scope)
+            return links_from(sql, path, scope)
 
-    def backlinks(self, path: str, scope: Scope) -> list[lookup.Link]:
-        """The links that may lead to `path`, of notes that the scope sees, by path: candidates that share its name.
-
-        The caller resolves them (`memory.links.resolve`), for which note they mean depends on all names there are.
-        """
+    def backlinks(self, path: str, scope: Scope) -> list[FoundLink]:
+        """The links that lead to the note at `path`, see `links.links_to`."""
         with self.reading() as sql:
-            return lookup.backlinks(sql, path, scope)
+            return links_to(sql, path, scope)
 
     def paths(self, scope: Scope) -> list[str]:
         """The paths of all notes the scope sees, sorted: what links are resolved against."""

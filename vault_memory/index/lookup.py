@@ -1,4 +1,4 @@
-"""Reads beside the list: links, backlinks, findings and an error's hints, each within the scope it is given."""
+"""Reads beside the list: findings and the hints of an error, each within the scope it is given."""
 
 from __future__ import annotations
 
@@ -8,21 +8,11 @@ from sqlite3 import Connection
 from typing import Final
 
 from vault_memory.index.rows import link_key
-from vault_memory.memory.filter import folded
 from vault_memory.memory.model import Finding
 from vault_memory.memory.scope import Scope
+from vault_memory.memory.slug import fold
 
 _MIN_LIKENESS: Final = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A link as it stands in the note at `path`; `relation` is None for one in the body."""
-
-    path: str
-    ref: str
-    target: str
-    relation: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,34 +30,6 @@ class FoundAt:
 
     path: str
     finding: Finding
-
-
-def links(sql: Connection, path: str, scope: Scope) -> list[Link]:
-    """The links of one note, in the order they were recorded in."""
-    clause, params = scope.to_sql()
-    return _links(sql, f"notes.path = ? AND {clause}", (path, *params))
-
-
-def backlinks(sql: Connection, path: str, scope: Scope) -> list[Link]:
-    """The links of other notes whose target has the name of the note at `path`, its id, or one of its names."""
-    clause, params = scope.to_sql()
-    keys = {link_key(path)}
-    query = (
-        "SELECT notes.id FROM notes WHERE notes.path = ? AND notes.id IS NOT NULL"
-        " UNION SELECT n.name FROM note_names AS n JOIN notes USING (note) WHERE notes.path = ?"
-    )
-    keys |= {link_key(name) for (name,) in sql.execute(query, (path, path))}
-    marks = ", ".join("?" * len(keys))
-    where = f"l.key IN ({marks}) AND notes.path <> ? AND {clause}"
-    return _links(sql, where, (*sorted(keys), path, *params))
-
-
-def _links(sql: Connection, where: str, params: tuple[str, ...]) -> list[Link]:
-    query = (
-        "SELECT notes.path, notes.ref, l.target, l.relation FROM note_links AS l JOIN notes USING (note)"
-        f" WHERE {where} ORDER BY notes.path, l.n"
-    )
-    return [Link(*row) for row in sql.execute(query, params)]
 
 
 def findings(sql: Connection, scope: Scope) -> list[FoundAt]:
@@ -116,12 +78,12 @@ def nearest(sql: Connection, text: str, scope: Scope, limit: int) -> list[Hint]:
         "SELECT notes.ref, notes.path, notes.title, n.name FROM notes JOIN note_names AS n USING (note)"
         f" WHERE notes.status <> 'deleted' AND {clause}"
     )
-    wanted = folded(text)
+    wanted = fold(text)
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(wanted)
     best: dict[str, tuple[float, Hint]] = {}
     for ref, path, title, name in sql.execute(query, params):
-        likeness = max(_likeness(matcher, folded(word), wanted) for word in {ref, name, link_key(path), path})
+        likeness = max(_likeness(matcher, fold(word), wanted) for word in {ref, name, link_key(path), path})
         if likeness >= _MIN_LIKENESS and likeness > best.get(path, (0.0,))[0]:
             best[path] = likeness, Hint(ref, path, title)
     ranked = sorted(best.values(), key=lambda item: (-item[0], item[1].ref, item[1].path))

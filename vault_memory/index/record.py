@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from vault_memory.files.scan import Known
-from vault_memory.index.rows import COLUMNS, BadFile, Record, note_values
+from vault_memory.index.rows import COLUMNS, BadFile, Record, link_key, links_of, note_values
 from vault_memory.memory.model import Finding, Memory
+from vault_memory.memory.slug import fold
 
 if TYPE_CHECKING:
     from vault_memory.index.derive import ChunkData
@@ -205,7 +206,7 @@ class _Details:
     def __init__(self) -> None:
         self._files: list[tuple[Any, ...]] = []
         self._tags: list[tuple[str, int, bool, int]] = []
-        self._names: list[tuple[str, int]] = []
+        self._names: list[tuple[str, str, int]] = []
         self._links: list[tuple[Any, ...]] = []
         self._findings: list[tuple[Any, ...]] = []
 
@@ -214,15 +215,16 @@ class _Details:
         self._files.append(_file_values(memory.path, record.file))
         tags = dict.fromkeys(memory.inline_tags, True) | dict.fromkeys(memory.tags, False)
         self._tags.extend((tag, note, inline, kind) for tag, inline in tags.items())
-        self._names.extend((name, note) for name in {memory.title, *memory.aliases})
-        self._links.extend((note, n, link.target, link.key, link.relation) for n, link in enumerate(record.links))
+        self._names.extend((name, fold(name), note) for name in {memory.title, *memory.aliases})
+        for n, link in enumerate(links_of(memory)):
+            self._links.append((note, n, link.target, link_key(link.target), link.style, link.relation))
         self._findings.extend(_finding_values(memory.path, memory.findings))
 
     def insert(self, sql: Connection) -> None:
         sql.executemany(_UPSERT_FILE, self._files)
         sql.executemany("INSERT INTO note_tags VALUES (?, ?, ?, ?)", self._tags)
-        sql.executemany("INSERT INTO note_names VALUES (?, ?)", self._names)
-        sql.executemany("INSERT INTO note_links VALUES (?, ?, ?, ?, ?)", self._links)
+        sql.executemany("INSERT INTO note_names VALUES (?, ?, ?)", self._names)
+        sql.executemany("INSERT INTO note_links VALUES (?, ?, ?, ?, ?, ?)", self._links)
         sql.executemany(_INSERT_FINDING, self._findings)
 
 

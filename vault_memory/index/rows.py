@@ -11,8 +11,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from vault_memory.files.scan import Known
-from vault_memory.memory.filter import folded, folded_tags
+from vault_memory.memory.filter import folded_tags
+from vault_memory.memory.link_text import LinkStyle, links
 from vault_memory.memory.model import EMPTY, Finding, Memory
+from vault_memory.memory.slug import fold
 from vault_memory.memory.times import Provenance, effective_times, time_of_ns, time_of_text, time_text
 from vault_memory.memory.urls import site_of, url_key
 
@@ -26,16 +28,12 @@ class LinkData:
 
     target: str
     relation: str | None = None
-
-    @property
-    def key(self) -> str:
-        """What the target and the note it means have in common: the name, case-folded, without folder and `.md`."""
-        return link_key(self.target)
+    style: LinkStyle = "wiki"
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One note to be recorded: its memory with effective times, its file, and what was derived from it.
+    """One note to be recorded: its memory as parsed, its effective times, its file, and what was derived from it.
 
     `chunks` None: they are still to be made (the note is listed and read, but not found by a search yet).
     """
@@ -45,10 +43,44 @@ class Record:
     """The file's text before the content."""
     file: Known
     """The file as the scan saw it before it was read: its bytes may be newer, never older."""
-    stated_created: datetime | None = None
-    stated_updated: datetime | None = None
-    links: tuple[LinkData, ...] = ()
+    times: tuple[datetime, datetime]
+    """Effective created_at and updated_at."""
     chunks: tuple[ChunkData, ...] | None = None
+
+    @property
+    def timed(self) -> Memory:
+        """The memory with its effective times: what the catalog gives back."""
+        return replace(self.memory, created_at=self.times[0], updated_at=self.times[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What tells one note from another."""
+
+    id: str | None
+    revision: str
+
+    @classmethod
+    def of(cls, memory: Memory) -> Identity:
+        """The identity of a parsed memory."""
+        return cls(memory.id, memory.revision)
+
+    def ref(self, path: str) -> str:
+        """The ref of the note, when it stands at `path`."""
+        return self.id or path
+
+
+@dataclass(frozen=True, slots=True)
+class TimedNote:
+    """A note as its effective times are judged: the file's bytes and mtime, the stated times and those in force."""
+
+    path: str
+    data: bytes
+    mtime_ns: int
+    stated_created: datetime | None
+    stated_updated: datetime | None
+    created_at: datetime
+    updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +110,14 @@ def record_of(
     file: Known,
     provenance: Provenance | None = None,
     *,
-    links: tuple[LinkData, ...] = (),
     chunks: tuple[ChunkData, ...] | None = None,
 ) -> Record:
     """The record of a parsed memory: `data` are the file's bytes, `provenance` what git knows (None: no repository)."""
     text = data.decode()
     head = text[: len(text) - len(memory.content)]
     mtime = time_of_ns(file.stat.mtime_ns)
-    created, updated = effective_times(memory.created_at, memory.updated_at, mtime, provenance or Provenance())
-    timed = replace(memory, created_at=created, updated_at=updated)
-    return Record(timed, head, file, memory.created_at, memory.updated_at, links, chunks)
+    times = effective_times(memory.created_at, memory.updated_at, mtime, provenance or Provenance())
+    return Record(memory, head, file, times, chunks)
 
 
 _CONFLICT_COPY: Final = re.compile(
@@ -105,16 +135,22 @@ def is_conflict_copy(path: str) -> bool:
 
 
 def link_key(target: str) -> str:
-    """The case-folded last part of a link target or path, without `.md`: equal for a link and the note it means."""
-    return folded(target.rpartition("/")[2].strip()).removesuffix(".md")
+    """The folded last part of a link target, path or title, without `.md`: equal for a link and what it can mean."""
+    return fold(target.strip().rpartition("/")[2]).removesuffix(".md")
+
+
+def links_of(memory: Memory) -> tuple[LinkData, ...]:
+    """The links of a memory: its relations in their order, then those of the body."""
+    stated = [LinkData(target, relation) for relation, targets in memory.relations.items() for target in targets]
+    return (*stated, *(LinkData(link.target, None, link.style) for link in links(memory.content)))
 
 
 COLUMNS: Final = (
-    "note", "path", "id", "ref", "generation", "kind", "derived", "status", "memory_type", "project", "actor",
-    "created_at", "updated_at", "expires_at", "valid_from", "valid_to", "importance", "confidence", "verification",
-    "pinned", "version", "source", "source_id", "domain", "session", "agent", "url", "url_key", "site", "title",
-    "revision", "content_hash", "conflict_copy", "stated_created", "stated_updated", "tags_folded", "fields", "head",
-    "content", "folded",
+    "note", "path", "path_key", "name_key", "id", "ref", "generation", "kind", "derived", "status", "memory_type",
+    "project", "actor", "created_at", "updated_at", "expires_at", "valid_from", "valid_to", "importance", "confidence",
+    "verification", "pinned", "version", "source", "source_id", "domain", "session", "agent", "url", "url_key", "site",
+    "title", "revision", "content_hash", "conflict_copy", "stated_created", "stated_updated", "tags_folded", "fields",
+    "head", "content", "folded",
 )  # fmt: skip
 _LISTS: Final = ("tags", "aliases", "related_urls", "stacks", "flags", "relation_notes", "inline_tags")
 _MAX_INTEGER: Final = 2**63 - 1
@@ -123,14 +159,15 @@ _MAX_INTEGER: Final = 2**63 - 1
 def note_values(record: Record, note: int, generation: int, kind: int) -> tuple[Any, ...]:
     """The values of COLUMNS for a record."""
     m = record.memory
+    path_key = fold(m.path)
     return (
-        note, m.path, m.id, m.ref, generation, kind, record.chunks is not None, m.status, m.memory_type, m.project,
-        m.actor, _text(m.created_at), _text(m.updated_at), _text(m.expires_at), _text(m.valid_from), _text(m.valid_to),
-        m.importance, m.confidence, m.verification, m.pinned, min(m.version, _MAX_INTEGER), m.source, m.source_id,
-        m.domain, m.session, m.agent, m.url, None if m.url is None else url_key(m.url), site_of(m.url), m.title,
-        m.revision, m.content_hash, is_conflict_copy(m.path), _text(record.stated_created),
-        _text(record.stated_updated), folded_tags(m), json.dumps(_rest(m), separators=(",", ":")), record.head,
-        m.content, _folded_if_needed(m.content),
+        note, m.path, path_key, path_key.rpartition("/")[2], m.id, m.ref, generation, kind, record.chunks is not None,
+        m.status, m.memory_type, m.project, m.actor, *map(time_text, record.times), _text(m.expires_at),
+        _text(m.valid_from), _text(m.valid_to), m.importance, m.confidence, m.verification, m.pinned,
+        min(m.version, _MAX_INTEGER), m.source, m.source_id, m.domain, m.session, m.agent, m.url,
+        None if m.url is None else url_key(m.url), site_of(m.url), m.title, m.revision, m.content_hash,
+        is_conflict_copy(m.path), _text(m.created_at), _text(m.updated_at), folded_tags(m),
+        json.dumps(_rest(m), separators=(",", ":")), record.head, m.content, _folded_if_needed(m.content),
     )  # fmt: skip
 
 
@@ -211,7 +248,7 @@ def _folded_if_needed(content: str) -> str | None:
     """The folded content where SQLite's `lower`, which knows ASCII only, would give something else."""
     if content.isascii():
         return None
-    text = folded(content)
+    text = fold(content)
     return None if text.encode() == content.encode().lower() else text
 
 

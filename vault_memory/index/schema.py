@@ -37,6 +37,8 @@ CREATE TABLE left_out (         -- what the last scan met and took for no note, 
 CREATE TABLE notes (            -- one row a note: the parsed memory with its effective times
     note           INTEGER PRIMARY KEY AUTOINCREMENT,
     path           TEXT NOT NULL UNIQUE,
+    path_key       TEXT NOT NULL,   -- folded path and its last part, by which links find the note
+    name_key       TEXT NOT NULL,
     id             TEXT,            -- as stated; two notes may hold the same one
     ref            TEXT NOT NULL,   -- id, else path
     generation     INTEGER NOT NULL, -- when this row was last recorded
@@ -85,8 +87,9 @@ CREATE TABLE note_tags (        -- tags for filters; their order is in notes.fie
     PRIMARY KEY (tag, note)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE note_names (       -- exact titles and aliases, for lookups
-    name TEXT NOT NULL,
+CREATE TABLE note_names (       -- titles and aliases, for lookups
+    name TEXT NOT NULL,          -- as written
+    key  TEXT NOT NULL,          -- folded
     note INTEGER NOT NULL REFERENCES notes ON DELETE CASCADE,
     PRIMARY KEY (name, note)
 ) STRICT, WITHOUT ROWID;
@@ -95,7 +98,8 @@ CREATE TABLE note_links (       -- links as written; where they lead is asked wh
     note     INTEGER NOT NULL REFERENCES notes ON DELETE CASCADE,
     n        INTEGER NOT NULL,   -- order in the note
     target   TEXT NOT NULL,      -- without brackets, heading and alias
-    key      TEXT NOT NULL,      -- case-folded last part of the target without .md: finds candidates for backlinks
+    key      TEXT NOT NULL,      -- folded last part of the target without .md: finds candidates for backlinks
+    style    TEXT NOT NULL,      -- 'wiki' or 'markdown'
     relation TEXT,               -- relation type; NULL for a link in the body
     PRIMARY KEY (note, n)
 ) STRICT, WITHOUT ROWID;
@@ -175,6 +179,9 @@ CREATE INDEX notes_pinned ON notes (pinned) WHERE pinned = 1;
 CREATE INDEX notes_underived ON notes (note) WHERE derived = 0;
 CREATE INDEX kinds_key ON kinds (status, memory_type, project, actor, source, agent, verification);
 CREATE INDEX tags_note ON note_tags (note);
+CREATE INDEX notes_path_key ON notes (path_key, path);
+CREATE INDEX notes_name_key ON notes (name_key, path);
+CREATE INDEX names_key ON note_names (key, note);
 CREATE INDEX names_note ON note_names (note);
 CREATE INDEX links_key ON note_links (key, note);
 CREATE INDEX chunks_generation ON chunks (generation);
@@ -193,6 +200,7 @@ META_START: Final = {
     "applied_lancedb": 0,  # ... LanceDB
     "fingerprint": "",  # of analyser, chunker and model: another one means that all chunks are made anew
     "head": "",  # the git commit that the effective times were judged by; '' without a repository
+    "dates": "",  # JSON: first and last commit of each path up to there (files.history_dates)
 }
 
 USAGE_TABLES: Final = (

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from sqlite3 import Connection
 
-from vault_memory.memory.filter import folded
 from vault_memory.memory.scope import Scope
+from vault_memory.memory.slug import fold
 from vault_memory.memory.times import time_of_text, time_text
 
 Counts = tuple[tuple[str, int], ...]
@@ -76,7 +76,7 @@ def drift(domains: Iterable[str]) -> tuple[tuple[str, ...], ...]:
     """Groups of two or more spellings that are one but for case, spaces, hyphens and underscores; all sorted."""
     groups: dict[str, list[str]] = {}
     for domain in domains:
-        key = "".join(c for c in folded(domain) if not c.isspace() and c not in "-_")
+        key = "".join(c for c in fold(domain) if not c.isspace() and c not in "-_")
         groups.setdefault(key, []).append(domain)
     return tuple(sorted(tuple(sorted(group)) for group in groups.values() if len(group) > 1))
 

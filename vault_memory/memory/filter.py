@@ -6,7 +6,6 @@ Scope is not a filter: it says what exists for the caller, and is applied beside
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -14,6 +13,7 @@ from typing import Final
 
 from vault_memory.errors import InvalidRequest
 from vault_memory.memory.model import RESERVED_PROJECT, STATUSES, Memory
+from vault_memory.memory.slug import fold
 from vault_memory.memory.times import time_text
 from vault_memory.memory.urls import site_of, url_key
 
@@ -136,16 +136,9 @@ def joined(terms: Collection[Term]) -> tuple[str, tuple[SqlValue, ...]]:
     return " AND ".join(term.sql for term in terms) or "1", tuple(p for term in terms for p in term.params)
 
 
-def folded(text: str) -> str:
-    """`text` without differences of case and of composed or decomposed letters."""
-    if text.isascii():
-        return text.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
-
-
 def folded_tags(memory: Memory) -> str:
     """The front matter's tags as `q` searches them."""
-    return TAG_SEPARATOR.join(folded(tag) for tag in memory.tags)
+    return TAG_SEPARATOR.join(fold(tag) for tag in memory.tags)
 
 
 def _is_unicode(text: str) -> bool:
@@ -216,6 +209,6 @@ def _tagged(tags: tuple[str, ...]) -> Term:
 
 
 def _containing(text: str) -> Term:
-    part = folded(text)
+    part = fold(text)
     sql = "(instr(coalesce(notes.folded, lower(notes.content)), ?) > 0 OR instr(notes.tags_folded, ?) > 0)"
-    return Term("q", sql, (part, part), lambda m: part in folded(m.content) or part in folded_tags(m))
+    return Term("q", sql, (part, part), lambda m: part in fold(m.content) or part in folded_tags(m))
