@@ -26,6 +26,7 @@ PENDING_CHANGES: Final = 256
 """So many pending changes are worth an apply to a process that lives on …"""
 PENDING_CHANGES_ONCE: Final = 2_000
 """… and so many to a command that would end otherwise."""
+MAX_LANCEDB_LAG: Final = 100_000
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -97,6 +98,23 @@ class Applier:
             self._lock.release()
         return True
 
+    def fill_lancedb(self) -> int:
+        """Apply, then bring LanceDB up to it; the number of its rows. Imports lancedb, waits for the lock.
+
+        Raises:
+            VaultLocked: the other process took too long.
+        """
+        from vault_memory.index.lance import fill_lance
+
+        self._lock.acquire()
+        try:
+            self._apply(purge=False)
+            rows = fill_lance(self._catalog, self._folder, self._boot)
+            self._forget_tombstones()
+        finally:
+            self._lock.release()
+        return rows
+
     def check(self) -> None:
         """Compare all indexes with the catalog now, and put right or restart what differs; waits for the lock."""
         self._lock.acquire()
@@ -115,6 +133,7 @@ class Applier:
         self._catalog.set_meta(clean="")
         if purge:
             restart_text(self._catalog)
+            self._drop_lancedb()
         self._apply_text()
         self._apply_vectors(purge)
         self._forget_tombstones()
@@ -138,14 +157,25 @@ class Applier:
         check_vectors(self._catalog, self._folder)
         check_text(self._catalog, self._folder)
 
+    def _drop_lancedb(self) -> None:
+        """Its versions keep what was removed: delete it all, the next fill makes it anew."""
+        from vault_memory.index.lance import restart_lance
+
+        restart_lance(self._catalog, self._folder)
+
     def _forget_tombstones(self) -> None:
-        """Tombstones that every index has applied are of no more use; an index not yet begun needs none."""
+        """Tombstones that every index has applied are of no more use; an index not yet begun needs none.
+
+        LanceDB is filled by some commands only: when it lags too far behind, it is better begun anew.
+        """
         with self._catalog.writing() as sql:
             state = read_state(sql)
-            applied = [state.applied_text, state.applied_vectors]
-            applied += [state.applied_lancedb] if state.applied_lancedb else []
-            sql.execute("DELETE FROM gone WHERE generation <= ?", (min(applied),))
-            set_meta(sql, {"clean": ""})
+            applied = min(state.applied_text, state.applied_vectors)
+            if state.applied_lancedb and state.generation - state.applied_lancedb > MAX_LANCEDB_LAG:
+                set_meta(sql, {"applied_lancedb": 0})
+            elif state.applied_lancedb:
+                applied = min(applied, state.applied_lancedb)
+            sql.execute("DELETE FROM gone WHERE generation <= ?", (applied,))
 
     def _state(self) -> IndexState:
         with self._catalog.reading() as sql:

@@ -23,7 +23,7 @@ from vault_memory.index.embed import Embedder
 from vault_memory.index.neighbours import LogRule, Sessions
 from vault_memory.index.numeric import Floats, np
 from vault_memory.index.overlay import Overlay
-from vault_memory.index.retrieve import text_hits, vector_hits
+from vault_memory.index.retrieve import Lists
 from vault_memory.index.selection import select
 from vault_memory.index.state import IndexState, read_state
 from vault_memory.index.text import TextReader, text_folder
@@ -104,9 +104,10 @@ class CandidateSource:
             query = self._query(sql, state, words)
             rows = self._vector_rows(state, len(query.vector))
             reader = self._reader(state) if sizes.text else None
-            by_text = text_hits(sql, query.terms, selection, self._overlay, reader, sizes.text)
+            lists = Lists(sql, selection, self._overlay)
+            by_text = lists.text(query.terms, reader, sizes.text)
             near = partial(self._near, sql, state, query.vector) if self._near else _scan
-            by_vector = vector_hits(sql, query.vector, selection, self._overlay, rows, sizes.vectors, near)
+            by_vector = lists.vectors(query.vector, rows, sizes.vectors, near)
             return columns_of(View(sql, state, selection, rows, self._sessions), query, by_text, by_vector)
 
     def _query(self, sql: Connection, state: IndexState, words: str) -> QueryValues:

@@ -31,6 +31,10 @@ _SHORT: Final = 4
 """Up to so many texts are gathered straight from the table; more share one conversion of the rows they use."""
 
 
+class ModelUnavailable(IndexUnavailable):
+    """The embedding model cannot be loaded; notes are found by their words, and get their vectors when it can."""
+
+
 @dataclass(frozen=True, slots=True)
 class Embedder:
     """A loaded model. Vectors are float32 of unit length; equal ids give equal vectors, whatever else is encoded."""
@@ -111,12 +115,12 @@ def load_embedder(model: str = "") -> Embedder:
     """The packaged model (`model` empty), or the model2vec folder or hub id that the user's own settings name.
 
     Raises:
-        IndexUnavailable: it cannot be loaded; full-text search works without it.
+        ModelUnavailable: it cannot be loaded; full-text search works without it.
     """
     try:
         return load_folder(PACKAGED) if not model else _configured(model)
     except (OSError, ValueError, KeyError, ImportError) as error:
-        raise IndexUnavailable(
+        raise ModelUnavailable(
             f"The embedding model {model or PACKAGED.name!r} cannot be loaded: {error}",
             hint="Searches use keywords only until it can; `doctor` tells.",
         ) from error

@@ -1,81 +1,149 @@
-"""The searchable side of one open vault: the model, the chunks made with it, the candidates and the elected apply.
-
-Owns their lifetime and when each is opened; what they do is theirs. Nothing here is imported by a plain read.
-"""
+"""Everything derived from the notes, as a vault uses it: the model, the chunks, the searches and the upkeep of one
+process. Owns how these parts are put together and when an apply is due; each part's work is its own module's."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_memory.errors import IndexUnavailable
-from vault_memory.files.lock import FileLock
-from vault_memory.index.apply import PENDING_CHANGES, PENDING_CHANGES_ONCE, Applier
+from vault_memory.index.apply import PENDING_CHANGES, PENDING_CHANGES_ONCE, Applier, Lock, boot_id
 from vault_memory.index.candidates import CandidateSource
 from vault_memory.index.derive import ChunkData, derive, fingerprint
-from vault_memory.index.embed import Embedder, load_embedder
+from vault_memory.index.lance import LanceNear
 from vault_memory.index.neighbours import LogRule
+from vault_memory.index.record import forget_chunks, set_meta
+from vault_memory.index.state import IndexState, read_state
 
 if TYPE_CHECKING:
     from vault_memory.index.catalog import Catalog
+    from vault_memory.index.embed import Embedder
     from vault_memory.memory.model import Memory
+
+QUIET_SECONDS = 2.0
+"""After so long without a write, whatever is pending is worth an apply to a process that lives on."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """Where the indexes stand, for `status` and `doctor`.
+
+    Attributes:
+        fingerprint: what the chunks were made by.
+        model: what they would be made by now; "" when there is no model.
+        model_problem: why there is no model; "" when there is one.
+        state: all counters, see `IndexState`.
+        underived: notes whose chunks are still to be made.
+        unembedded: chunks were made without the model, which they get when it is there again.
+    """
+
+    fingerprint: str
+    model: str
+    model_problem: str
+    state: IndexState
+    underived: int
+    unembedded: bool
 
 
 class Indexes:
-    """Model and indexes of the vault whose index folder is `folder`.
+    """The indexes of one vault in one process. Usable from several threads, not across fork.
 
     Args:
-        catalog: holds the rows that everything here is made from.
-        folder: index/.
-        model: a model2vec folder or hub id of the user's own settings; "" is the packaged model.
-        is_log: which sessions count as logs.
+        catalog: the vault's catalog.
+        folder: its index folder.
+        lock: the index lock, which elects the process that applies.
+        load: loads the model; may raise ModelUnavailable.
+        is_log: which sessions are logs, see `neighbours`.
+        lancedb_from: number of vectors from which LanceDB is asked first; 0: whenever it is filled.
+        seconds: a clock that never goes back.
     """
 
-    def __init__(self, catalog: Catalog, folder: Path, *, model: str = "", is_log: LogRule = lambda _: False) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        folder: Path,
+        lock: Lock,
+        load: Callable[[], Embedder],
+        *,
+        is_log: LogRule = lambda _: False,
+        lancedb_from: int = 50_000,
+        seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
+        boot = boot_id()
         self._catalog = catalog
-        self._folder = folder
-        self._model = model
-        self._is_log = is_log
-        self.model_problem = ""
-        """Why there is no model; '' when there is one or nobody asked yet."""
+        self._load = load
+        self._seconds = seconds
+        self._loaded: Embedder | None = None
+        self._problem = ""
+        self.applier = Applier(catalog, folder, lock, boot=boot)
+        near = LanceNear(folder, boot, at_least=lancedb_from)
+        self.candidates = CandidateSource(catalog, folder, self.embedder, is_log=is_log, near=near)
+        self._last_change = (0, seconds())
 
-    @cached_property
     def embedder(self) -> Embedder | None:
-        """The model; None when it cannot be loaded, and then notes are found by their words only."""
-        try:
-            return load_embedder(self._model)
-        except IndexUnavailable as error:
-            self.model_problem = error.detail
-            return None
+        """The model, loaded once; None when it cannot be: then texts are found by their words only."""
+        from vault_memory.index.embed import ModelUnavailable
+
+        if self._loaded is None and not self._problem:
+            try:
+                self._loaded = self._load()
+            except ModelUnavailable as error:
+                self._problem = error.detail
+        return self._loaded
 
     def derive(self, memories: Sequence[Memory]) -> list[tuple[ChunkData, ...]]:
-        """The chunks of memories, under the fingerprint that the catalog expects from now on."""
-        self._agree()
-        return derive(memories, self.embedder)
+        """The chunks of each memory, as `Sync` records them."""
+        embedder = self.embedder()
+        if embedder is None:
+            self._catalog.set_meta(unembedded=1)
+        return derive(memories, embedder)
 
-    @cached_property
-    def source(self) -> CandidateSource:
-        """Answers queries with candidates."""
-        return CandidateSource(self._catalog, self._folder, lambda: self.embedder, is_log=self._is_log)
+    def prepare(self) -> bool:
+        """Make sure that all chunks are of this code and model; False when some must be made anew (`derive_pending`).
 
-    @cached_property
-    def applier(self) -> Applier:
-        """Brings Tantivy and the vector file up to the catalog."""
-        return Applier(self._catalog, self._folder, FileLock(self._folder / "apply.lock", what="The index"))
+        Without a model the chunks that there are stay: what they say is right, and the model may come back.
+        """
+        embedder = self.embedder()
+        with self._catalog.reading() as sql:
+            state = read_state(sql)
+        unembedded = bool(self._catalog.meta("unembedded"))
+        if embedder is None and state.fingerprint:
+            return True
+        made_by = fingerprint(embedder)
+        if state.fingerprint == made_by and not unembedded:
+            return True
+        with self._catalog.writing() as sql:
+            width = state.token_bytes if embedder is None else embedder.token_type().itemsize
+            forget_chunks(sql, made_by, width)
+            set_meta(sql, {"unembedded": 0})
+        return False
 
-    def apply_if_due(self, *, lives_on: bool) -> None:
-        """Apply what is pending when it is worth it and nobody else does; a one-shot command bothers later."""
-        if self.applier.pending() > (PENDING_CHANGES if lives_on else PENDING_CHANGES_ONCE):
-            self.applier.apply()
+    def apply_if_due(self, *, lives_on: bool) -> bool:
+        """Apply when enough is pending (or, in a process that lives on, when it has been quiet); whether it was done.
 
-    @cached_property
-    def _agreed(self) -> bool:
-        embedder = self.embedder
-        width = 2 if embedder is None else embedder.token_type().itemsize
-        self._catalog.expect(fingerprint(embedder), width)
-        return True
+        Call it after an answer. It never waits for another process.
+        """
+        with self._catalog.reading() as sql:
+            state = read_state(sql)
+        if state.generation != self._last_change[0]:
+            self._last_change = state.generation, self._seconds()
+        quiet = lives_on and self._seconds() - self._last_change[1] >= QUIET_SECONDS
+        least = 1 if quiet else PENDING_CHANGES if lives_on else PENDING_CHANGES_ONCE
+        return state.pending >= least and self.applier.apply()
 
-    def _agree(self) -> None:
-        _ = self._agreed
+    def status(self) -> IndexStatus:
+        """Where the indexes stand."""
+        embedder = self.embedder()
+        with self._catalog.reading() as sql:
+            state = read_state(sql)
+            underived = sql.execute("SELECT count(*) FROM notes WHERE derived = 0").fetchone()[0]
+        return IndexStatus(
+            state.fingerprint,
+            embedder.fingerprint if embedder else "",
+            self._problem,
+            state,
+            underived,
+            bool(self._catalog.meta("unembedded")),
+        )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from vault_memory.index.bm25 import Doubles, WantedTerms, counter, scores
-from vault_memory.index.numeric import Floats, Ints, np
+from vault_memory.index.numeric import Floats, np
 from vault_memory.index.overlay import Overlay
 from vault_memory.index.selection import Selection
 from vault_memory.index.text import TextReader
@@ -24,6 +24,11 @@ MAX_OVERSAMPLED: Final = 1 << 14
 MAX_BESIDE: Final = 1 << 12
 _NEAR: Final = 1e-5
 """Cosines closer than this may change places when they are computed exactly."""
+_KEYS: Final = "chunks.chunk, notes.ref, chunks.n"
+
+_Key = tuple[int, str, int]
+Proposer = Callable[[int], Sequence[int] | None]
+"""Proposes about so many row numbers of the vector file, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,163 +51,108 @@ class VectorHit:
     order: tuple[str, int]
 
 
-def text_hits(
-    sql: sqlite3.Connection,
-    wanted: WantedTerms,
-    selection: Selection,
-    overlay: Overlay,
-    reader: TextReader | None,
-    size: int,
-) -> list[TextHit]:
-    """The `size` best chunks that hold a term, by BM25, then ref and number; what only selects comes last with 0."""
-    if not wanted.terms or not size:
-        return []
-    found = _pending_text(sql, wanted, selection, overlay)
-    if reader is not None:
-        found += _applied_text(sql, wanted, selection, overlay, reader, size)
-        if len(found) < size:
-            found += _found_beside(sql, wanted, selection, reader, {hit.chunk for hit in found})
-    return sorted(found, key=lambda hit: (-hit.score, hit.order))[:size]
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The two lists over one state of the catalog: what may be found, and what is pending."""
 
+    sql: sqlite3.Connection
+    selection: Selection
+    overlay: Overlay
 
-def vector_hits(
-    sql: sqlite3.Connection,
-    query: Floats,
-    selection: Selection,
-    overlay: Overlay,
-    rows: Floats,
-    size: int,
-    near: Callable[[int], Sequence[int] | None] = lambda _: None,
-) -> list[VectorHit]:
-    """The `size` best chunks with a positive cosine, by it, then ref and number.
+    def text(self, wanted: WantedTerms, reader: TextReader | None, size: int) -> list[TextHit]:
+        """The `size` best chunks that hold a term, by BM25, then ref and number.
 
-    Args:
-        sql, selection, overlay: what may be found and what is pending.
-        query: the query's unit vector, or zeros, which nothing is near to.
-        rows: the rows of the vector file.
-        size: how many.
-        near: row numbers that another index proposes for a wish of so many, or None to scan all rows.
-    """
-    if not size or not query.any():
-        return []
-    found = _pending_vectors(sql, query, selection, overlay)
-    if len(rows):
-        found += _applied_vectors(sql, query, selection, rows, size, near)
-    return sorted(found, key=lambda hit: (-hit.score, hit.order))[:size]
+        Chunks that hold one only beside their text (path, urls, own keys) fill up the list with a score of 0.
+        """
+        if not wanted.terms or not size:
+            return []
+        found = self._pending_text(wanted)
+        if reader is not None:
+            found += self._applied_text(wanted, reader, size)
+            if len(found) < size:
+                found += self._beside(wanted, reader, {hit.chunk for hit in found})
+        return sorted(found, key=lambda hit: (-hit.score, hit.order))[:size]
 
+    def vectors(self, query: Floats, rows: Floats, size: int, near: Proposer) -> list[VectorHit]:
+        """The `size` best chunks with a positive cosine, by it, then ref and number.
 
-def _pending_text(
-    sql: sqlite3.Connection, wanted: WantedTerms, selection: Selection, overlay: Overlay
-) -> list[TextHit]:
-    rows = selection.rows(sql, "chunks.chunk, notes.ref, chunks.n", sorted(overlay.holding(wanted.terms)))
-    pending = [overlay[chunk] for chunk, _, _ in rows]
-    counts = [[(chunk.counts or {}).get(term, 0) for term in wanted.terms] for chunk in pending]
-    return _scored(wanted, [(key, (ref, n)) for key, ref, n in rows], counts, [chunk.length for chunk in pending])
+        Args:
+            query: the query's unit vector, or zeros, which nothing is near to.
+            rows: the rows of the vector file.
+            size: how many.
+            near: row numbers that another index proposes for a wish of so many; None: it cannot, all are scanned.
+        """
+        if not size or not query.any():
+            return []
+        found = self._pending_vectors(query)
+        if len(rows):
+            found += self._applied_vectors(query, rows, size, near)
+        return sorted(found, key=lambda hit: (-hit.score, hit.order))[:size]
 
+    def _pending_text(self, wanted: WantedTerms) -> list[TextHit]:
+        rows = self.selection.rows(self.sql, _KEYS, sorted(self.overlay.holding(wanted.terms)))
+        pending = [self.overlay[chunk] for chunk, _, _ in rows]
+        counts = [[(chunk.counts or {}).get(term, 0) for term in wanted.terms] for chunk in pending]
+        return _scored(wanted, rows, counts, [chunk.length for chunk in pending])
 
-def _applied_text(
-    sql: sqlite3.Connection,
-    wanted: WantedTerms,
-    selection: Selection,
-    overlay: Overlay,
-    reader: TextReader,
-    size: int,
-) -> list[TextHit]:
-    """Asks for more until the list is full and what was not fetched cannot tie with what was, or nothing is left."""
-    pending = overlay.holding(wanted.terms)
-    count = counter(wanted.terms)
-    limit = size * OVERSAMPLE
-    while True:
-        keys = reader.search(wanted.terms, limit, selection.text)
-        columns = "chunks.chunk, notes.ref, chunks.n, chunks.terms, chunks.length"
-        rows = selection.rows(sql, columns, [key for key in keys if key not in pending])
-        found = _scored(
-            wanted,
-            [(chunk, (ref, n)) for chunk, ref, n, _, _ in rows],
-            [count(terms) for _, _, _, terms, _ in rows],
-            [length for *_, length in rows],
-        )
-        if len(keys) < limit or limit >= MAX_OVERSAMPLED or _settled([hit.score for hit in found], size):
-            return found
-        limit *= OVERSAMPLE
+    def _applied_text(self, wanted: WantedTerms, reader: TextReader, size: int) -> list[TextHit]:
+        """Asks for more until the list is full and nothing unfetched can tie with it, or nothing is left."""
+        pending = self.overlay.holding(wanted.terms)
+        count = counter(wanted.terms)
+        limit = size * OVERSAMPLE
+        while True:
+            keys = reader.search(wanted.terms, limit, self.selection.text)
+            wish = [key for key in keys if key not in pending]
+            rows = self.selection.rows(self.sql, f"{_KEYS}, chunks.terms, chunks.length", wish)
+            found = _scored(
+                wanted, [row[:3] for row in rows], [count(row[3]) for row in rows], [row[4] for row in rows]
+            )
+            if len(keys) < limit or limit >= MAX_OVERSAMPLED or _settled([hit.score for hit in found], size):
+                return found
+            limit *= OVERSAMPLE
 
+    def _beside(self, wanted: WantedTerms, reader: TextReader, found: set[int]) -> list[TextHit]:
+        keys = reader.search(wanted.terms, MAX_BESIDE, self.selection.text, beside=True)
+        rows = self.selection.rows(self.sql, _KEYS, [key for key in keys if key not in found])
+        return [TextHit(chunk, 0.0, np.zeros(len(wanted.asked)), (ref, n)) for chunk, ref, n in rows]
 
-def _found_beside(
-    sql: sqlite3.Connection, wanted: WantedTerms, selection: Selection, reader: TextReader, found: set[int]
-) -> list[TextHit]:
-    """Chunks that hold a term only beside their text (path, urls, own keys): found, but nothing to score."""
-    keys = reader.search(wanted.terms, MAX_BESIDE, selection.text, beside=True)
-    rows = selection.rows(sql, "chunks.chunk, notes.ref, chunks.n", [key for key in keys if key not in found])
-    return [TextHit(chunk, 0.0, np.zeros(len(wanted.asked)), (ref, n)) for chunk, ref, n in rows]
+    def _pending_vectors(self, query: Floats) -> list[VectorHit]:
+        keys, matrix = self.overlay.vectors()
+        if not len(keys):
+            return []
+        score = dict(zip(keys.tolist(), exact_cosines(matrix, query).tolist(), strict=True))
+        rows = self.selection.rows(self.sql, _KEYS, [key for key in score if score[key] > 0])
+        return [VectorHit(chunk, score[chunk], (ref, n)) for chunk, ref, n in rows]
 
+    def _applied_vectors(self, query: Floats, rows: Floats, size: int, near: Proposer) -> list[VectorHit]:
+        found: list[VectorHit] = []
+        for block, floor in self._blocks(query, rows, size, near):
+            wish = [row for row in block if row < len(rows)]
+            passing = self.selection.rows(self.sql, f"{_KEYS}, chunks.row", wish, key="row")
+            if passing:
+                exact = exact_cosines(rows[[row[3] for row in passing]], query).tolist()
+                pairs = zip(passing, exact, strict=True)
+                found += [VectorHit(chunk, score, (ref, n)) for (chunk, ref, n, _), score in pairs if score > 0]
+            if sum(hit.score > floor + _NEAR for hit in found) >= size:
+                break
+        return found
 
-def _settled(found: Sequence[float], size: int) -> bool:
-    """Whether the list is full of scores above the least one that was fetched."""
-    least = min(found, default=0.0)
-    return sum(score > least for score in found) >= size
-
-
-def _scored(
-    wanted: WantedTerms,
-    keys: Sequence[tuple[int, tuple[str, int]]],
-    counts: Sequence[Sequence[int]],
-    lengths: Sequence[int],
-) -> list[TextHit]:
-    if not keys:
-        return []
-    total, shares = scores(wanted, counts, lengths)
-    values = total.tolist()
-    return [TextHit(key, values[n], shares[n], order) for n, (key, order) in enumerate(keys)]
-
-
-def _pending_vectors(sql: sqlite3.Connection, query: Floats, selection: Selection, overlay: Overlay) -> list[VectorHit]:
-    keys, matrix = overlay.vectors()
-    if not len(keys):
-        return []
-    score = dict(zip(keys.tolist(), exact_cosines(matrix, query).tolist(), strict=True))
-    rows = selection.rows(sql, "chunks.chunk, notes.ref, chunks.n", [key for key in score if score[key] > 0])
-    return [VectorHit(chunk, score[chunk], (ref, n)) for chunk, ref, n in rows]
-
-
-def _applied_vectors(
-    sql: sqlite3.Connection,
-    query: Floats,
-    selection: Selection,
-    rows: Floats,
-    size: int,
-    near: Callable[[int], Sequence[int] | None],
-) -> list[VectorHit]:
-    found: list[VectorHit] = []
-    for block, floor in _blocks(sql, query, selection, rows, size, near):
-        columns = "chunks.row, chunks.chunk, notes.ref, chunks.n"
-        passing = selection.rows(sql, columns, [row for row in block.tolist() if row < len(rows)], key="row")
-        exact = exact_cosines(rows[[row for row, *_ in passing]], query).tolist() if passing else []
-        found += [VectorHit(chunk, exact[n], (ref, m)) for n, (_, chunk, ref, m) in enumerate(passing) if exact[n] > 0]
-        if sum(hit.score > floor + _NEAR for hit in found) >= size:
-            break
-    return found
-
-
-def _blocks(
-    sql: sqlite3.Connection,
-    query: Floats,
-    selection: Selection,
-    rows: Floats,
-    size: int,
-    near: Callable[[int], Sequence[int] | None],
-) -> Iterator[tuple[Ints, float]]:
-    """Row numbers in growing blocks, best first, each with the score that what follows does not exceed."""
-    if selection.few is not None:
-        few = selection.rows(sql, "chunks.row", selection.few)
-        yield np.array([row for (row,) in few if row is not None], np.int64), -1.0
-        return
-    proposed = near(size)
-    if proposed is not None:
-        yield np.array(proposed, np.int64), -1.0
-        return
-    score = cosines(rows, query)
-    for block in best_first(score, 2 * size):
-        yield block, float(score[block[-1]])
+    def _blocks(self, query: Floats, rows: Floats, size: int, near: Proposer) -> Iterator[tuple[Sequence[int], float]]:
+        """Row numbers in growing blocks, best first, each with the score that what follows does not exceed."""
+        if self.selection.few is not None:
+            few = self.selection.rows(self.sql, "chunks.row", self.selection.few)
+            yield [row for (row,) in few if row is not None], -1.0
+            return
+        wish, seen = OVERSAMPLE * size, set[int]()
+        while (proposed := near(wish)) is not None:
+            yield [row for row in proposed if row not in seen], -1.0
+            if len(proposed) < wish:
+                return
+            seen.update(proposed)
+            wish *= OVERSAMPLE
+        score = cosines(rows, query)
+        for block in best_first(score, 2 * size):
+            yield [row for row in block.tolist() if row not in seen], float(score[block[-1]])
 
 
 def shares_of(wanted: WantedTerms, bags: Mapping[int, tuple[str, int]]) -> dict[int, Doubles]:
@@ -212,3 +162,19 @@ def shares_of(wanted: WantedTerms, bags: Mapping[int, tuple[str, int]]) -> dict[
     count = counter(wanted.terms)
     _, shares = scores(wanted, [count(terms) for terms, _ in bags.values()], [length for _, length in bags.values()])
     return dict(zip(bags, shares, strict=True))
+
+
+def _scored(
+    wanted: WantedTerms, keys: Sequence[_Key], counts: Sequence[Sequence[int]], lengths: Sequence[int]
+) -> list[TextHit]:
+    if not keys:
+        return []
+    total, shares = scores(wanted, counts, lengths)
+    values = total.tolist()
+    return [TextHit(chunk, values[i], shares[i], (ref, n)) for i, (chunk, ref, n) in enumerate(keys)]
+
+
+def _settled(found: Sequence[float], size: int) -> bool:
+    """Whether the list is full of scores above the least one that was fetched."""
+    least = min(found, default=0.0)
+    return sum(score > least for score in found) >= size

@@ -22,6 +22,7 @@ class IndexState:
         vector_rows: rows of the vector file that count; bytes beyond them are ignored.
         vector_crc: CRC-32 of those rows.
         dimensions: width of a row.
+        lancedb_boot: the boot during which LanceDB was last filled or read in full; "" while a fill is under way.
         clean: the boot during which the last apply ended in good order; "" while one is under way.
     """
 
@@ -39,6 +40,7 @@ class IndexState:
     vector_rows: int = 0
     vector_crc: int = 0
     dimensions: int = 0
+    lancedb_boot: str = ""
     clean: str = ""
 
     @property
