@@ -1,0 +1,77 @@
+"""`vault-memory mcp`: the server on standard input and output, which end together with the process that started it."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vault_memory.memory.scope import Scope
+    from vault_memory.operations.context import Context
+    from vault_memory.vault import Vault
+
+
+def serve_stdio(root: Callable[[], Path], scope: Scope, *, profile: str = "core", environ: Mapping[str, str]) -> None:
+    """Serve until standard input closes; then commit what waits and return.
+
+    `root` finds the vault. It is asked at the first call, so that a vault which does not exist is no reason to die: every
+    call says so, and it is found when it appears.
+    """
+    logging.basicConfig(stream=sys.stderr, level=environ.get("VAULT_MEMORY_LOG", "WARNING").upper())
+    gc.disable()  # a collection during the big import costs a tenth of it
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    from vault_memory.surfaces.mcp.server import make_server
+
+    gc.enable()
+    gc.freeze()
+    opened = _Opened(root, scope, environ)
+    server = make_server(opened.context, profile)
+
+    async def run() -> None:
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    try:
+        anyio.run(run)
+    finally:
+        opened.close()
+
+
+class _Opened:
+    """The vault, opened at the first call and kept."""
+
+    def __init__(self, root: Callable[[], Path], scope: Scope, environ: Mapping[str, str]) -> None:
+        self._root = root
+        self._scope = scope
+        self._environ = environ
+        self._lock = threading.Lock()
+        self._vault: Vault | None = None
+
+    def context(self) -> Context:
+        from vault_memory.operations.context import Context
+
+        vault = self._opened()
+        agent = self._environ.get("VAULT_MEMORY_AGENT") or None
+        session = self._environ.get("VAULT_MEMORY_SESSION") or self._environ.get("CLAUDE_SESSION_ID") or None
+        return Context(vault, self._scope, vault.clock(), agent, session, source="agent")
+
+    def close(self) -> None:
+        if self._vault is not None:
+            self._vault.close()
+
+    def _opened(self) -> Vault:
+        with self._lock:
+            if self._vault is None:
+                from vault_memory.config import load_config
+                from vault_memory.vault import Vault
+
+                root = self._root()
+                self._vault = Vault.open(root, load_config(root, environ=self._environ))
+            return self._vault
