@@ -20,8 +20,9 @@ WRITERS = {
     "surfaces/cli/init.py": "the user's own settings",
     "surfaces/cli/demo.py": "plays the person who edits by hand",
 }
-NOTE_WRITING = ("vault_memory.files.atomic", "vault_memory.files.store")
-MAY_USE_THEM = {"vault.py", "batch.py", "operations/init.py"}
+ATOMIC = {"create_file", "replace_file", "move_file", "remove_file"}
+OF_THE_STORE = {"create", "replace", "move", "remove"}
+WRITE_PATH = {"batch.py", "operations/init.py"}
 CHANGING = {
     "write_text", "write_bytes", "unlink", "rmdir", "symlink_to", "hardlink_to", "mkdtemp",
 }  # fmt: skip
@@ -66,16 +67,6 @@ def _is_write_mode(node: ast.expr) -> bool:
     return 0 < len(node.value) <= 3 and set(node.value) <= set("rwaxbt+") and bool(set(node.value) & set("wax+"))
 
 
-def imported(tree: ast.Module) -> set[str]:
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-    return found
-
-
 def test_imports_point_down_the_layers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     from importlinter.cli import lint_imports
 
@@ -101,24 +92,28 @@ def test_every_exception_to_that_rule_is_still_needed() -> None:
 
 
 def test_only_the_write_path_uses_what_writes_notes() -> None:
-    users = {
-        name
-        for name, tree in modules()
-        if not name.startswith("files/") and imported(tree) & set(NOTE_WRITING) and _uses_a_writer(tree)
-    }
-    assert users <= MAY_USE_THEM
+    users = {name for name, tree in modules() if not name.startswith("files/") and writes_notes(tree)}
+    assert users == WRITE_PATH
 
 
-def _uses_a_writer(tree: ast.Module) -> bool:
-    """Reading through the store is everybody's right."""
-    harmless = {"read_file", "FileChanged", "Leftover", "NoteStore"}
-    names = {
-        alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module in NOTE_WRITING
-        for alias in node.names
-    }
-    return bool(names - harmless) or "NoteStore" in names
+def writes_notes(tree: ast.Module) -> bool:
+    """Calls a function of `files/` that changes a note; reading through the store is everybody's right."""
+    return any(_takes_a_writer(node) or _changes_the_store(node) for node in ast.walk(tree))
+
+
+def _takes_a_writer(node: ast.AST) -> bool:
+    return isinstance(node, ast.ImportFrom) and bool({alias.name for alias in node.names} & ATOMIC)
+
+
+def _changes_the_store(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    return node.func.attr in OF_THE_STORE and ast.unparse(node.func.value).endswith("store")
+
+
+@pytest.mark.parametrize("text", ["self.store.replace(p, d, e)", "from vault_memory.files.atomic import create_file"])
+def test_the_check_sees_a_writer_of_notes(text: str) -> None:
+    assert writes_notes(ast.parse(text))
 
 
 @pytest.mark.parametrize(

@@ -49,11 +49,16 @@ def vault(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["get", "a note.md"], ["status"], ["stats"], ["remember", "A fact."]])
+@pytest.mark.parametrize("arguments", [["list"], ["get", "a note.md"], ["status"], ["stats"]])
 def test_a_plain_command_imports_nothing_heavy(arguments: list[str], vault: Path, tmp_path: Path) -> None:
     loaded = loaded_by([*arguments, "--vault", str(vault)], tmp_path)
     assert "vault_memory.vault" in loaded
     assert sorted(loaded & set(HEAVY)) == []
+
+
+def test_a_write_imports_no_more_than_what_embeds_it(vault: Path, tmp_path: Path) -> None:
+    loaded = loaded_by(["remember", "A fact.", "--vault", str(vault)], tmp_path)
+    assert sorted(loaded & set(HEAVY) - {"numpy"}) == []
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"]])

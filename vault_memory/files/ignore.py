@@ -64,8 +64,9 @@ class Ignore:
 
     def __init__(self, root: Path, globs: Collection[str] = (), own: Collection[str] = ()) -> None:
         self._root = str(root.resolve())
-        self._globs = Patterns(globs)
-        self._own = frozenset(path.rstrip("/") for path in own)
+        places = frozenset() if any(glob.startswith("!") for glob in globs) else frozenset(filter(_is_place, globs))
+        self._globs = Patterns(glob for glob in globs if glob not in places)
+        self._own = frozenset(path.strip("/") for path in (*own, *places))
         self._files: dict[str, tuple[tuple[int, int], Patterns]] = {}
 
     def ignored(self, path: str, *, folder: bool = False) -> bool:
@@ -123,6 +124,11 @@ class Ignore:
                 break
             folder = folder[: folder.rfind("/", 0, -1) + 1]
         return False
+
+
+def _is_place(glob: str) -> bool:
+    """True for a pattern that names one place, such as `/Home.md`: comparing it needs no pattern library."""
+    return glob.startswith("/") and not set(glob) & set("*?[]\\!") and glob == glob.strip()
 
 
 def _matters(line: str) -> bool:
