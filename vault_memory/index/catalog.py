@@ -169,13 +169,19 @@ class Catalog:
             return recording.finish()
 
     def derive(self, made: Iterable[tuple[Row, Sequence[ChunkData]]]) -> int:
-        """Add the chunks of notes that `underived` gave; notes that changed since are left out."""
+        """Add the chunks of notes that `underived` gave; notes that changed since are left out.
+
+        Raises:
+            IndexUnavailable: the chunks were made by another model or version than those that the catalog holds.
+        """
         with self.writing() as sql:
             recording = Recording(sql)
             current = "SELECT 1 FROM notes WHERE note = ? AND generation = ? AND derived = 0"
             fresh = {
                 row.note: chunks for row, chunks in made if sql.execute(current, (row.note, row.generation)).fetchone()
             }
+            if not all(map(recording.fits, fresh.values())):
+                raise IndexUnavailable("another process indexes with another model", hint="restart this one")
             recording.derive(fresh)
             return recording.finish()
 

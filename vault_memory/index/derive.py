@@ -35,6 +35,7 @@ class ChunkData:
             None without a model.
         vector: unit vector of label and text, little-endian float32; None without a model, or when nothing of the text
             itself is known to the model: then the chunk is found by its words only.
+        made_by: the `fingerprint` of code and model; the catalog refuses chunks of another one than it holds.
     """
 
     n: int
@@ -46,6 +47,7 @@ class ChunkData:
     extra: str
     tokens: bytes | None
     vector: bytes | None
+    made_by: str = ""
 
 
 def fingerprint(embedder: Embedder | None) -> str:
@@ -59,11 +61,12 @@ def derive(memories: Sequence[Memory], embedder: Embedder | None) -> list[tuple[
     passages = [chunks(memory) for memory in memories]
     labels = [[label(memory, n) for n in range(len(parts))] for memory, parts in zip(memories, passages, strict=True)]
     tokens, vectors = _embedded(passages, labels, embedder)
+    made_by = fingerprint(embedder)
     found: list[tuple[ChunkData, ...]] = []
     at = 0
     for memory, parts, heads in zip(memories, passages, labels, strict=True):
         here = slice(at, at + len(parts))
-        found.append(tuple(_rows(memory, parts, heads, tokens[here], vectors[here])))
+        found.append(tuple(_rows(memory, parts, heads, tokens[here], vectors[here], made_by)))
         at += len(parts)
     return found
 
@@ -74,11 +77,13 @@ def _rows(
     heads: Sequence[str],
     tokens: Sequence[bytes | None],
     vectors: Sequence[bytes | None],
+    made_by: str,
 ) -> Iterator[ChunkData]:
     for part, head, ids, vector in zip(parts, heads, tokens, vectors, strict=True):
         terms = analyse(f"{head}\n{part.text}" if head else part.text)
         extra = "" if part.n else " ".join(dict.fromkeys(analyse(_own_words(memory))))
-        yield ChunkData(part.n, part.start, part.end, part.heading, " ".join(terms), len(terms), extra, ids, vector)
+        where = (part.n, part.start, part.end, part.heading)
+        yield ChunkData(*where, " ".join(terms), len(terms), extra, ids, vector, made_by)
 
 
 def _embedded(

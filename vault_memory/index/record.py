@@ -10,6 +10,7 @@ import sqlite3
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from vault_memory.files.scan import Known
@@ -32,8 +33,18 @@ _INSERT_CHUNK: Final = (
     "INSERT INTO chunks (note, n, start, end, heading, terms, length, extra, tokens, vector, has_vector, generation)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_COUNT_TERM: Final = "INSERT INTO terms VALUES (?, ?) ON CONFLICT DO UPDATE SET df = df + excluded.df"
-_COUNT_TOKEN: Final = "INSERT INTO token_df VALUES (?, ?) ON CONFLICT DO UPDATE SET df = df + excluded.df"
+_COUNT_TERM: Final = (
+    "INSERT INTO terms VALUES (?, ?) ON CONFLICT DO UPDATE SET df = df + excluded.df",
+    "DELETE FROM terms WHERE term = ? AND df <= 0",
+)
+_COUNT_TOKEN: Final = (
+    "INSERT INTO token_df VALUES (?, ?) ON CONFLICT DO UPDATE SET df = df + excluded.df",
+    "DELETE FROM token_df WHERE token = ? AND df <= 0",
+)
+_COUNT_KIND: Final = (
+    "UPDATE kinds SET notes = notes + ?2 WHERE kind = ?1",
+    "DELETE FROM kinds WHERE kind = ? AND notes <= 0",
+)
 
 
 class Recording:
@@ -44,6 +55,7 @@ class Recording:
         self.generation: int = _meta(connection, "generation")
         """The last generation given out."""
         self._token_type = _TOKEN_TYPES[_meta(connection, "token_bytes")]
+        self._fingerprint = connection.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()[0]
         self._terms: Counter[str] = Counter()
         self._tokens: Counter[int] = Counter()
         self._chunks = 0
@@ -53,7 +65,7 @@ class Recording:
 
     def save(self, records: Iterable[Record]) -> None:
         """Record notes, replacing what was recorded under their paths; of several for one path the last counts."""
-        wanted = list({record.memory.path: record for record in records}.values())
+        wanted = list({record.memory.path: self._fitting(record) for record in records}.values())
         for start in range(0, len(wanted), _BATCH):
             batch = wanted[start : start + _BATCH]
             paths = [record.memory.path for record in batch]
@@ -97,17 +109,30 @@ class Recording:
 
     def finish(self) -> int:
         """Write the statistics and the counter; the generation of the last change."""
-        self._sql.executemany(_COUNT_TERM, sorted((term, n) for term, n in self._terms.items() if n))
-        self._sql.executemany(_COUNT_TOKEN, sorted((token, n) for token, n in self._tokens.items() if n))
-        self._sql.executemany(
-            "UPDATE kinds SET notes = notes + ? WHERE kind = ?", [(n, kind) for kind, n in self._kinds.items() if n]
-        )
+        for counts, statements in (
+            (self._terms, _COUNT_TERM),
+            (self._tokens, _COUNT_TOKEN),
+            (self._kinds, _COUNT_KIND),
+        ):
+            self._settle(counts, *statements)
         added = {"chunk_count": self._chunks, "total_length": self._length}
         self._sql.executemany(
             "UPDATE meta SET value = value + ? WHERE key = ?", [(n, key) for key, n in added.items() if n]
         )
         self._sql.execute("UPDATE meta SET value = ? WHERE key = 'generation'", (self.generation,))
         return self.generation
+
+    def fits(self, chunks: Sequence[ChunkData]) -> bool:
+        """Whether chunks were made by the code and model of those that the catalog holds: two are never mixed."""
+        return all(chunk.made_by in ("", self._fingerprint) for chunk in chunks)
+
+    def _fitting(self, record: Record) -> Record:
+        return record if record.chunks is None or self.fits(record.chunks) else replace(record, chunks=None)
+
+    def _settle(self, counts: Counter[Any], add: str, drop: str) -> None:
+        """Add the differences; what nothing counts for any more leaves no trace."""
+        self._sql.executemany(add, sorted((key, n) for key, n in counts.items() if n))
+        self._sql.executemany(drop, [(key,) for key, n in counts.items() if n < 0])
 
     def _cleared(self, paths: Sequence[str], generation: int) -> dict[str, int]:
         """Delete the notes at `paths`, their statistics subtracted and their chunks entombed; path → note key.
