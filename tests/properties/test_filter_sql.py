@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.properties.memories import NOW, few_conditions, filters, memories, recorded, scopes
 
+from tests.properties.memories import NOW, few_conditions, filters, memories, recorded, scopes
 from vault_memory.errors import InvalidRequest
 from vault_memory.index.catalog import Catalog
 from vault_memory.index.page import SORTS
@@ -37,7 +37,7 @@ def fill(catalog: Catalog, vault: list[Memory]) -> list[Memory]:
     """Make the catalog hold exactly the vault; the memories with their effective times."""
     records = [recorded(memory) for memory in vault]
     catalog.record(records, set(catalog.known()) - {memory.path for memory in vault})
-    return [record.memory for record in records]
+    return [record.timed for record in records]
 
 
 @given(vault=vaults, wanted=filters | few_conditions)

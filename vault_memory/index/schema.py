@@ -114,7 +114,7 @@ CREATE TABLE findings (         -- what is odd about a file, for status and doct
     PRIMARY KEY (path, n)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE kinds (            -- every combination of the few-valued fields that occurs or occurred: lists narrow by
+CREATE TABLE kinds (            -- every combination of the few-valued fields that occurs: lists narrow by
     kind         INTEGER PRIMARY KEY, -- kinds instead of by notes, and `notes` makes totals free
     status       TEXT NOT NULL,
     memory_type  TEXT NOT NULL,
@@ -123,7 +123,7 @@ CREATE TABLE kinds (            -- every combination of the few-valued fields th
     source       TEXT NOT NULL,
     agent        TEXT,
     verification TEXT NOT NULL,
-    notes        INTEGER NOT NULL -- exact number of notes of the kind; may be 0
+    notes        INTEGER NOT NULL -- exact number of notes of the kind, 1 or more
 ) STRICT;
 
 CREATE TABLE chunks (           -- the searchable pieces of notes: the source from which all indexes are applied
@@ -145,7 +145,7 @@ CREATE TABLE chunks (           -- the searchable pieces of notes: the source fr
     UNIQUE (note, n)
 ) STRICT;
 
-CREATE TABLE terms (            -- exact document frequencies: chunks that hold the term; rows may be 0
+CREATE TABLE terms (            -- exact document frequencies: chunks that hold the term
     term TEXT PRIMARY KEY,
     df   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
