@@ -151,9 +151,19 @@ class Vault:
     @cached_property
     def indexes(self) -> Indexes:
         """Model, chunks, full text and vectors; opened by writes and searches, never by plain reads."""
+        from vault_memory.index.embed import load_embedder
         from vault_memory.index.indexes import Indexes
+        from vault_memory.search.sessions import session_is_log
 
-        return Indexes(self.catalog, self.folders.index, model=self.config.index.model)
+        settings = self.config.index
+        return Indexes(
+            self.catalog,
+            self.folders.index,
+            FileLock(self.folders.index / "apply.lock", what="The index"),
+            lambda: load_embedder(settings.model),
+            is_log=session_is_log,
+            lancedb_from=settings.lancedb_from,
+        )
 
     @cached_property
     def sync(self) -> Sync:
@@ -163,6 +173,7 @@ class Vault:
     @cached_property
     def full_sync(self) -> Sync:
         """The same with chunks, for writes and searches."""
+        self.indexes.prepare()
         return self._sync(self.indexes.derive)
 
     def _sync(self, derive: Derive | None = None) -> Sync:

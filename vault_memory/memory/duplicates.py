@@ -8,6 +8,7 @@ identifier, name, negation, order) turns it into a changed fact, whatever the co
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal
@@ -84,7 +85,7 @@ def _minus(left: tuple[Token, ...], right: tuple[Token, ...]) -> list[Token]:
     return rest
 
 
-_GUARDS: Final = (
+_GUARDS: Final[tuple[tuple[str, Callable[[Token], bool]], ...]] = (
     ("negation", lambda t: t.text in NEGATIONS),
     ("number", lambda t: t.kind == "number"),
     ("date", lambda t: t.kind == "date" or t.text in DATE_WORDS),

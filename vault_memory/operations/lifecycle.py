@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pydantic import Field
+from pydantic.config import JsonDict
 
 from vault_memory.errors import InvalidRequest, MemoryNotFound
 from vault_memory.memory.model import Memory
@@ -13,7 +14,7 @@ from vault_memory.operations.refs import answer, expectation, link_to, resolve, 
 from vault_memory.operations.request import WriteRequest
 from vault_memory.operations.result import WriteResult
 
-_REF = {"cli": {"positional": True}}
+_REF: JsonDict = {"cli": {"positional": True}}
 
 
 class Forget(WriteRequest):

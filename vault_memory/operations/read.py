@@ -80,7 +80,7 @@ def list_(ctx: Context, request: List) -> Page:
         condition, ctx.scope, sort=request.sort, limit=request.limit, offset=request.offset, now=ctx.now
     )
     answer = Page(views(ctx, page.items), page.total, page.limit, page.offset, page.has_more, freshness.warnings)
-    accessed(ctx, page.items, request.touch)
+    accessed(ctx, (row.memory for row in page.items), request.touch)
     return answer
 
 

@@ -13,7 +13,7 @@ from vault_memory.memory.slug import fold
 from vault_memory.operations.result import WriteResult
 
 if TYPE_CHECKING:
-    from vault_memory.index.catalog import Row
+    from vault_memory.index.rows import Row
     from vault_memory.memory.model import Memory
     from vault_memory.operations.context import Context
     from vault_memory.operations.request import WriteRequest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from vault_memory.index.usage import Access
@@ -47,8 +47,8 @@ def full_view(ctx: Context, memory: Memory) -> View:
     )
 
 
-def accessed(ctx: Context, rows: Sequence[Row] | Sequence[Memory], touch: bool = True) -> None:
-    """Count the rows as accessed, once the answer is made; never an error."""
-    if touch and ctx.touch and rows:
-        refs = [getattr(row, "memory", row).ref for row in rows]
+def accessed(ctx: Context, memories: Iterable[Memory], touch: bool = True) -> None:
+    """Count memories as accessed, once the answer is made."""
+    refs = [memory.ref for memory in memories] if touch and ctx.touch else []
+    if refs:
         ctx.vault.usage.record(refs, ctx.now)
