@@ -52,10 +52,10 @@ def links(content: str) -> tuple[Link, ...]:
 
 
 def _is_escaped(text: str, position: int) -> bool:
-    backslashes = (
-        len(text[:position]) - len(text[:position].rstrip("\\")) if text[position - 1 : position] == "\\" else 0
-    )
-    return backslashes % 2 == 1
+    start = position
+    while start > 0 and text[start - 1] == "\\":
+        start -= 1
+    return (position - start) % 2 == 1
 
 
 def _wikilinks(text: str) -> Iterator[Link]:

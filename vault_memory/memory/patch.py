@@ -14,12 +14,12 @@ import yaml
 from vault_memory.errors import InvalidRequest
 from vault_memory.memory.front_matter import BOM, Entry, Parts, decode, entries, split_text
 from vault_memory.memory.listedit import list_splices
-from vault_memory.memory.model import FIELDS, RELATION_TYPES
+from vault_memory.memory.model import FIELDS, RELATION_TYPES, Memory
 from vault_memory.memory.render import links, written
 from vault_memory.memory.safety import check_editable
 from vault_memory.memory.scalars import double_quoted, entry_lines, flow, single_quoted
 from vault_memory.memory.spans import Slot, check_plain, has_comment, refusal, slots
-from vault_memory.memory.values import BadValue, TooMany, own_value, read_value
+from vault_memory.memory.values import BadValue, TooMany, own_value, read_value, reserved_names
 
 Splice = tuple[int, int, str]
 """Replace the characters from start to end by the text."""
@@ -52,6 +52,22 @@ def patch(data: bytes, changes: Mapping[str, Any], *, relation_types: Collection
     if result != text:
         _prove(parts, split_text(result), wanted)
     return result.encode()
+
+
+def metadata_changes(
+    memory: Memory, wanted: Mapping[str, Any], *, relation_types: Collection[str] = RELATION_TYPES
+) -> dict[str, Any]:
+    """The changes for `patch` that set a caller's own keys; None removes one.
+
+    Keys that equal a field, a relation or `metadata` live in the map `metadata:`, all others at the top level.
+    """
+    reserved = reserved_names(relation_types)
+    changes = {name: value for name, value in wanted.items() if name not in reserved}
+    if any(name in reserved for name in wanted):
+        held = {name: value for name, value in memory.metadata.items() if name in reserved}
+        inner = {name: value for name, value in (held | dict(wanted)).items() if name in reserved and value is not None}
+        changes["metadata"] = inner or None
+    return changes
 
 
 class _Wanted:
