@@ -38,6 +38,7 @@ class Database:
         self.path = path
         self._usage = usage
         self._pid = os.getpid()
+        self._was_open = False
         self._lock = threading.Lock()
         self._connections: dict[threading.Thread, tuple[sqlite3.Connection, tuple[int, int]]] = {}
 
@@ -61,6 +62,7 @@ class Database:
         with self._lock:
             self._drop_dead_threads()
             connection = self._opened()
+            self._was_open = True
             self._connections[thread] = connection, _identity(self.path)
         return connection
 
@@ -112,7 +114,8 @@ class Database:
 
     def _opened(self) -> sqlite3.Connection:
         with _translated(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            # Once it was open, a folder missing further up is a vault that was unmounted: nothing may be made there.
+            self.path.parent.mkdir(parents=not self._was_open, exist_ok=True)
             try:
                 return self._connected()
             except sqlite3.DatabaseError as error:

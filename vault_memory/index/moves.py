@@ -34,8 +34,15 @@ class Moves:
         Args:
             now_seconds: a clock that never goes back.
         """
-        self._left = _recent(self._left, now_seconds) + [(now_seconds, sight) for sight in left]
-        self._came = _recent(self._came, now_seconds) + [(now_seconds, sight) for sight in came]
+        left, came = frozenset(left), frozenset(came)
+        earlier_left = [
+            (at, sight) for at, sight in _recent(self._left, now_seconds) if sight not in came
+        ]  # it is back
+        earlier_came = [
+            (at, sight) for at, sight in _recent(self._came, now_seconds) if sight not in left
+        ]  # gone again
+        self._left = earlier_left + [(now_seconds, sight) for sight in left]
+        self._came = earlier_came + [(now_seconds, sight) for sight in came]
         gone, new = _by_revision(self._left), _by_revision(self._came)
         moves = {
             gone[revision][0]: new[revision][0]

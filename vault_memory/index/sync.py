@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from vault_memory.files.scan import MAX_NOTE_BYTES, Diff, Known, Scan, diff, scan, still_gone
+from vault_memory.files.scan import MAX_NOTE_BYTES, Diff, Known, Scan, check_root, diff, scan, still_gone
 from vault_memory.files.stat import Stat
 from vault_memory.index.moves import Moves, Sight
 from vault_memory.index.read import EMPTY_REVISION, Reader
@@ -119,6 +119,7 @@ class Sync:
             VaultLocked: another process keeps the catalog busy.
         """
         end = None if budget_ms is None else self._steady_seconds() + budget_ms / 1000
+        check_root(str(self._reader.store.root))
         known = self._catalog.known(paths)
         seen = self._scan(paths)
         found = diff(seen, known)
