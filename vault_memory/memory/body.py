@@ -9,9 +9,9 @@ import re
 from typing import Final
 
 from vault_memory.errors import InvalidRequest
-from vault_memory.memory.front_matter import BOM, Parts, decode, split_text
+from vault_memory.memory.front_matter import BOM, Parts, split_text
 from vault_memory.memory.prose import Heading, headings
-from vault_memory.memory.safety import check_editable
+from vault_memory.memory.safety import editable_parts
 from vault_memory.memory.scalars import check_text
 from vault_memory.memory.spans import refusal
 
@@ -26,8 +26,7 @@ def replace_content(data: bytes, content: str) -> bytes:
         MalformedNote: malformed or conflicted notes, whose body cannot be told from the rest.
         InvalidRequest: text that no file can hold.
     """
-    check_editable(data)
-    return _with_body(split_text(decode(data)), check_text(content, "content"))
+    return _with_body(editable_parts(data), check_text(content, "content"))
 
 
 def append(data: bytes, text: str, heading: str | None = None) -> bytes:
@@ -44,8 +43,7 @@ def append(data: bytes, text: str, heading: str | None = None) -> bytes:
         MalformedNote: conflicted notes; malformed ones when a heading is named.
         InvalidRequest: no such heading, or several of them.
     """
-    check_editable(data, front_matter=heading is not None)
-    parts = split_text(decode(data))
+    parts = editable_parts(data, front_matter=heading is not None)
     body = parts.body
     position = len(body) if heading is None else _last_text(body, *section(body, heading))
     return _with_body(parts, body[:position] + _as_lines(body[:position], text, parts.newline) + body[position:])
@@ -60,8 +58,7 @@ def replace_section(data: bytes, heading: str, text: str) -> bytes:
         MalformedNote: malformed or conflicted notes.
         InvalidRequest: no such heading, or several of them.
     """
-    check_editable(data)
-    parts = split_text(decode(data))
+    parts = editable_parts(data)
     body = parts.body
     start, end = section(body, heading)
     last = _last_text(body, start, end)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 import frontmatter
@@ -26,6 +27,15 @@ _CLOSE: Final = re.compile(r"(?<=[\r\n])---[ \t]*(?:\r\n|\n|\r|\Z)")
 _NEWLINE: Final = re.compile("\r\n|\n|\r")
 
 
+_SHAPE_TAGS: Final[Mapping[type[yaml.Node], str]] = MappingProxyType(
+    {
+        yaml.ScalarNode: BaseResolver.DEFAULT_SCALAR_TAG,
+        yaml.SequenceNode: BaseResolver.DEFAULT_SEQUENCE_TAG,
+        yaml.MappingNode: BaseResolver.DEFAULT_MAPPING_TAG,
+    }
+)
+
+
 class UnreadableNote(ValueError):
     """The bytes are no text: invalid UTF-8 or a NUL byte. Such a file is skipped, never changed."""
 
@@ -40,6 +50,10 @@ class _Loader(CParser, BaseResolver):
     def __init__(self, text: str) -> None:
         CParser.__init__(self, text)
         BaseResolver.__init__(self)
+
+    def resolve(self, kind: type[yaml.Node], value: str | None, implicit: object) -> str:
+        """The tag of a node without an explicit one, by its shape alone."""
+        return _SHAPE_TAGS[kind]
 
 
 @dataclass(frozen=True, slots=True)

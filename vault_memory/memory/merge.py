@@ -16,8 +16,8 @@ from vault_memory.memory.front_matter import Entry, Parts, UnreadableNote, decod
 from vault_memory.memory.line_merge import Chunk, conflict, merge, with_markers
 from vault_memory.memory.model import RELATION_TYPES
 from vault_memory.memory.moments import ImpossibleTime, parse_time
-from vault_memory.memory.parse import parse
 from vault_memory.memory.patch import patch
+from vault_memory.memory.safety import is_sound
 from vault_memory.memory.segments import Segment, Segments, segments
 from vault_memory.memory.values import BadValue, TooMany, read_value
 
@@ -47,14 +47,7 @@ def merge_bytes(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     if any(chunk.theirs is not None for chunk in chunks):
         return None
     merged = b"".join(line for chunk in chunks for line in chunk.ours)
-    return None if _is_sound(ours) and _is_sound(theirs) and not _is_sound(merged) else merged
-
-
-def _is_sound(data: bytes) -> bool:
-    try:
-        return not any(finding.blocks_edit for finding in parse(data, "").findings)
-    except UnreadableNote:
-        return False
+    return None if is_sound(ours) and is_sound(theirs) and not is_sound(merged) else merged
 
 
 def merge_fields(
@@ -74,7 +67,7 @@ def merge_fields(
         return MergeResult(ours, False)
     if ours == base:
         return MergeResult(theirs, False)
-    if _is_sound(ours) and _is_sound(theirs):
+    if is_sound(ours) and is_sound(theirs):
         try:
             return _Merge(base, ours, theirs, frozenset(relation_types), labels, marker_size).result()
         except (MalformedNote, UnreadableNote):
@@ -86,7 +79,7 @@ def _by_lines(base: bytes, ours: bytes, theirs: bytes, labels: tuple[str, str], 
     chunks = list(merge(base.splitlines(True), ours.splitlines(True), theirs.splitlines(True)))
     newline = b"\r\n" if b"\r\n" in ours else b"\n"
     data = with_markers(chunks, labels, marker_size, newline)
-    broken = _is_sound(ours) and _is_sound(theirs) and not _is_sound(data)
+    broken = is_sound(ours) and is_sound(theirs) and not is_sound(data)
     return MergeResult(data, broken or _has_conflict(chunks))
 
 
@@ -130,7 +123,7 @@ class _Merge:
 
     def result(self) -> MergeResult:
         data = self._head().encode() + self._body()
-        if not self.conflict and not _is_sound(data):
+        if not self.conflict and not is_sound(data):
             raise MalformedNote("the merged front matter would not read back")
         return MergeResult(data, self.conflict)
 

@@ -40,12 +40,9 @@ def parse(
     Raises:
         UnreadableNote: invalid UTF-8 or a NUL byte; nothing else is ever raised.
     """
-    text = decode(data)
-    parts = split_text(text)
+    parts = split_text(decode(data))
     reading = _Reading(frozenset(relation_types), frozenset(memory_types))
-    reading.front_matter(parts)
-    if (conflict := find.conflict_markers(text)) is not None:
-        reading.findings.append(conflict)
+    reading.note(parts)
     if not reading.fields.get("title"):
         reading.fields["title"] = _title(parts, path)
     return Memory(
@@ -59,6 +56,13 @@ def parse(
         revision=revision_of(data),
         **reading.fields,
     )
+
+
+def findings_of(parts: Parts) -> tuple[Finding, ...]:
+    """What is odd about a note, under the built-in vocabulary."""
+    reading = _Reading(frozenset(RELATION_TYPES), frozenset(MEMORY_TYPES))
+    reading.note(parts)
+    return tuple(reading.findings)
 
 
 def _title(parts: Parts, path: str) -> str:
@@ -79,7 +83,12 @@ class _Reading:
         self.metadata: dict[str, Any] = {}
         self.findings: list[Finding] = []
 
-    def front_matter(self, parts: Parts) -> None:
+    def note(self, parts: Parts) -> None:
+        self._front_matter(parts)
+        if (conflict := find.conflict_markers(parts.head + parts.body)) is not None:
+            self.findings.append(conflict)
+
+    def _front_matter(self, parts: Parts) -> None:
         if parts.finding is not None:
             self.findings.append(parts.finding)
         entries = parts.entries or {}

@@ -12,11 +12,11 @@ from typing import Any, Final
 import yaml
 
 from vault_memory.errors import InvalidRequest
-from vault_memory.memory.front_matter import BOM, Entry, Parts, decode, entries, split_text
+from vault_memory.memory.front_matter import BOM, Entry, Parts, entries, split_text
 from vault_memory.memory.listedit import list_splices
 from vault_memory.memory.model import FIELDS, RELATION_TYPES, Memory
 from vault_memory.memory.render import links, written
-from vault_memory.memory.safety import check_editable
+from vault_memory.memory.safety import editable_parts
 from vault_memory.memory.scalars import double_quoted, entry_lines, flow, single_quoted
 from vault_memory.memory.spans import Slot, check_plain, has_comment, refusal, slots
 from vault_memory.memory.values import BadValue, TooMany, own_value, read_value, reserved_names
@@ -44,9 +44,8 @@ def patch(data: bytes, changes: Mapping[str, Any], *, relation_types: Collection
         InvalidRequest: a value outside its field's type, vocabulary or bounds.
         UnreadableNote: invalid UTF-8 or a NUL byte.
     """
-    text = decode(data)
-    check_editable(data)
-    parts = split_text(text)
+    parts = editable_parts(data)
+    text = parts.head + parts.body
     wanted = _Wanted(changes, frozenset(relation_types))
     result = _with_new_block(parts, wanted) if parts.block is None else _with_edits(text, parts, wanted)
     if result != text:

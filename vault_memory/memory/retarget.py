@@ -13,7 +13,7 @@ import yaml
 from vault_memory.memory.front_matter import Parts, compose, decode, leaves, split_text
 from vault_memory.memory.link_text import Link, LinkStyle, links
 from vault_memory.memory.resolve import MovedIndex, PathIndex, plain_path, resolve
-from vault_memory.memory.safety import check_editable
+from vault_memory.memory.safety import editable_parts
 from vault_memory.memory.scalars import double_quoted, single_quoted, text_scalar
 from vault_memory.memory.spans import end_of, refusal
 from vault_memory.memory.values import bare_link, own_value
@@ -47,7 +47,7 @@ def retarget_note(data: bytes, moves: Mapping[str, str], note_path: str, index: 
     result = head + plan.text(parts.body)
     if result == text:
         return data
-    check_editable(data)
+    editable_parts(data)
     _prove(parts, split_text(result), plan)
     return result.encode()
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from vault_memory.errors import MalformedNote
 from vault_memory.memory.findings import CONFLICT_CODES
-from vault_memory.memory.parse import parse
+from vault_memory.memory.front_matter import Parts, decode, split_text
+from vault_memory.memory.parse import findings_of
 from vault_memory.memory.spans import refusal
 
 
-def check_editable(data: bytes, *, front_matter: bool = True) -> None:
-    """Refuse a note whose text no tool should touch.
+def editable_parts(data: bytes, *, front_matter: bool = True) -> Parts:
+    """The parts of a note that may be edited.
 
     Args:
         data: the note's bytes.
@@ -17,14 +17,18 @@ def check_editable(data: bytes, *, front_matter: bool = True) -> None:
 
     Raises:
         MalformedNote: with the line and reason of the first finding that stands in the way.
+        UnreadableNote: invalid UTF-8 or a NUL byte.
     """
-    if (error := edit_refusal(data, front_matter=front_matter)) is not None:
-        raise error
-
-
-def edit_refusal(data: bytes, *, front_matter: bool = True) -> MalformedNote | None:
-    """The error that `check_editable` would raise, or None."""
-    for finding in parse(data, "").findings:
+    parts = split_text(decode(data))
+    for finding in findings_of(parts):
         if finding.code in CONFLICT_CODES or (front_matter and finding.blocks_edit):
-            return refusal(finding.reason, finding.line)
-    return None
+            raise refusal(finding.reason, finding.line)
+    return parts
+
+
+def is_sound(data: bytes) -> bool:
+    """True when nothing in the note stands in the way of an edit."""
+    try:
+        return not any(finding.blocks_edit for finding in findings_of(split_text(decode(data))))
+    except ValueError:  # UnreadableNote
+        return False
