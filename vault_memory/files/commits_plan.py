@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import groupby
 
 from vault_memory.files.commits_message import person_message, tool_message
 from vault_memory.files.queue import Change, Queued
@@ -53,12 +54,12 @@ class _Group:
     changes: list[Change] = field(default_factory=list)
     person: dict[str, bytes | None] = field(default_factory=dict)
 
-    def takes(self, change: Change) -> bool:
+    def takes(self, changes: Sequence[Change]) -> bool:
         if not self.changes:
             return True
-        last = self.changes[-1]
-        same = (last.agent, last.session) == (change.agent, change.session)
-        return same and all(change.path != other.path for other in self.changes)
+        last, first = self.changes[-1], changes[0]
+        held = {change.path for change in self.changes}
+        return (last.agent, last.session) == (first.agent, first.session) and all(c.path not in held for c in changes)
 
     def commits(self) -> Iterator[Planned]:
         if self.person:
@@ -68,31 +69,56 @@ class _Group:
             yield Planned(False, files, tool_message(self.changes), self.changes[-1].at)
 
 
+class _Planner:
+    """Goes through the queue once, with the state that the planned commits will have brought about."""
+
+    def __init__(self, queued: Sequence[Queued], known: Known) -> None:
+        self.commits: list[Planned] = []
+        self.overtaken: list[Change] = []
+        self._known = known
+        self._following = _following(queued)
+        self._state: dict[str, str | None] = {}
+        self._group = _Group()
+
+    def operation(self, entries: Sequence[Queued]) -> None:
+        """Plan the changes of one operation; they stay together unless it changed a path twice."""
+        self._make_room([entry.change for entry in entries])
+        for entry in entries:
+            self._entry(entry)
+
+    def close(self) -> None:
+        """End the last group."""
+        self.commits.extend(self._group.commits())
+        self._group = _Group()
+
+    def _entry(self, entry: Queued) -> None:
+        change = entry.change
+        seen = change.path in self._state
+        now = self._state[change.path] if seen else self._known.base(change.path)
+        before, after = _id(change.before, self._known), _id(change.after, self._known)
+        if now == after:
+            return
+        if now != before and not seen and _covered(entry, self._following.get(entry.number), self._known):
+            self.overtaken.append(change)
+            return
+        self._make_room([change])
+        if now != before and change.before is not None:
+            self._group.person[change.path] = change.before
+        self._group.changes.append(change)
+        self._state[change.path] = after
+
+    def _make_room(self, changes: Sequence[Change]) -> None:
+        if not self._group.takes(changes):
+            self.close()
+
+
 def plan(queued: Sequence[Queued], known: Known) -> Plan:
     """The commits for these queue entries, oldest first. A plan of no commits is a valid answer."""
-    state: dict[str, str | None] = {}
-    following = _following(queued)
-    commits: list[Planned] = []
-    overtaken: list[Change] = []
-    group = _Group()
-    for entry in queued:
-        change = entry.change
-        now = state[change.path] if change.path in state else known.base(change.path)
-        before, after = _id(change.before, known), _id(change.after, known)
-        if now == after:
-            continue
-        if now != before and change.path not in state and _covered(entry, following.get(entry.number), known):
-            overtaken.append(change)
-            continue
-        if not group.takes(change):
-            commits.extend(group.commits())
-            group = _Group()
-        if now != before and change.before is not None:
-            group.person[change.path] = change.before
-        group.changes.append(change)
-        state[change.path] = after
-    commits.extend(group.commits())
-    return Plan(tuple(commits), tuple(overtaken))
+    planner = _Planner(queued, known)
+    for _, entries in groupby(queued, key=lambda entry: entry.change.operation):
+        planner.operation(list(entries))
+    planner.close()
+    return Plan(tuple(planner.commits), tuple(planner.overtaken))
 
 
 def _covered(entry: Queued, following: Change | None, known: Known) -> bool:

@@ -93,18 +93,18 @@ def _extended(known: DateMap, head: str, prefix: str, commits: list[Logged]) -> 
     sources = {path: set(names) for path, names in known.sources.items()}
     for commit in commits:
         for file in commit.files:
-            if not file.path.startswith(prefix):
-                continue
-            path = file.path.removeprefix(prefix)
-            old = seen.get(path)
-            seen[path] = (
-                PathDates(min(old.first, commit.at), max(old.last, commit.at), old.commits + 1)
-                if old
-                else PathDates(commit.at, commit.at, 1)
-            )
-            if file.status == "R" and file.source and file.source.startswith(prefix):
-                sources.setdefault(path, set()).add(file.source.removeprefix(prefix))
+            touched = [
+                name.removeprefix(prefix) for name in (file.path, file.source) if name and name.startswith(prefix)
+            ]
+            for path in touched:
+                seen[path] = _with(seen.get(path), commit.at)
+            if file.status == "R" and len(touched) == 2:
+                sources.setdefault(touched[0], set()).add(touched[1])
     return DateMap(head, seen, {path: tuple(sorted(names)) for path, names in sources.items()}, len(commits))
+
+
+def _with(old: PathDates | None, at: int) -> PathDates:
+    return PathDates(min(old.first, at), max(old.last, at), old.commits + 1) if old else PathDates(at, at, 1)
 
 
 def _is_ancestor(repository: Repository, old: str, new: str) -> bool:
