@@ -81,9 +81,11 @@ class Ranking:
     maxsim: float = 0.8
     cosine: float = 0.6
     window: float = 0.6
+    context: float = 0.3
     neighbours: float = 0.4
     session: float = 0.9
-    name: float = 0.42
+    answer: float = 0.35
+    name: float = 0.5
     date: float = 1.1
     question: float = 0.2
     adjustment: float = 0.15

@@ -234,11 +234,11 @@ class Vault:
             time.sleep(GAP_SECONDS)  # a save's rename gap
             data = self.store.read(memory.path) if self.store.exists(memory.path) else b""
             if not data:
-                self._run_sync([memory.path])
+                self.look([memory.path])
                 return None
         if revision_of(data) == memory.revision:
             return memory
-        self._run_sync([memory.path])
+        self.look([memory.path])
         row = self.catalog.get(memory.path, scope)
         return row.memory if row else None
 
@@ -253,10 +253,26 @@ class Vault:
         if lease is not None and lease.clean_ns:
             changed, left = False, 0
         else:
-            changes = self._run_sync(None, budget_ms)
+            changes = self.look(None, budget_ms=budget_ms)
             changed, left = bool(changes.added or changes.changed or changes.removed), changes.total - changes.done
-        underived = self._derived(budget_ms) if searchable else 0
+        underived = self.derive_pending(budget_ms) if searchable else 0
         return Freshness(changed, left, underived, watched=lease is not None)
+
+    def look(self, paths: Collection[str] | None, *, budget_ms: float | None = None) -> Changes:
+        """Bring the notes at and below `paths` (None: all) into the catalog, chunks not included.
+
+        Raises:
+            StorageError: a folder cannot be read; nothing is removed from the catalog.
+        """
+        with self._threads:
+            return self.sync.run(paths, budget_ms=budget_ms)
+
+    def derive_pending(self, budget_ms: float | None = None) -> int:
+        """Make the chunks that are still to be made; how many notes are left when the time is up."""
+        if not self.catalog.underived_count() and "full_sync" in vars(self):
+            return 0
+        with self._threads:
+            return self.full_sync.derive_pending(budget_ms=budget_ms)
 
     def base(self, path: str, revision: str) -> Memory | None:
         """The note as it was at a revision, from the kept bases or the catalog; None when nobody kept it."""
@@ -322,14 +338,6 @@ class Vault:
     def _keep(self, change: Change, reason: str) -> None:
         if change.before is not None:
             self.versions.keep(change.path, change.before, change.at, until_purge=True)
-
-    def _derived(self, budget_ms: float) -> int:
-        with self._threads:
-            return self.full_sync.derive_pending(budget_ms=budget_ms)
-
-    def _run_sync(self, paths: Collection[str] | None, budget_ms: float | None = None) -> Changes:
-        with self._threads:
-            return self.sync.run(paths, budget_ms=budget_ms)
 
     @cached_property
     def _lock(self) -> FileLock:

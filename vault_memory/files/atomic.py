@@ -75,9 +75,10 @@ def read_file(path: str) -> bytes:
         if error.errno in (errno.ELOOP, errno.ENXIO):
             raise NotAllowed(f"{os.path.basename(path)} is not a regular file") from error
         raise
+    if not modes.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotAllowed(f"{os.path.basename(path)} is not a regular file")
     with open(descriptor, "rb") as file:
-        if not modes.S_ISREG(os.fstat(descriptor).st_mode):
-            raise NotAllowed(f"{os.path.basename(path)} is not a regular file")
         return file.read()
 
 
@@ -142,8 +143,13 @@ def move_file(source: str, target: str) -> None:
     """
     if source.casefold() == target.casefold() and _same_file(source, target):
         os.rename(source, target)
-    else:
+        return
+    try:
         rename_new(source, target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        _copy_over(source, target)
 
 
 def remove_file(path: str, expected: bytes) -> None:
@@ -290,6 +296,14 @@ def _replace_by_link(ready: str, path: str, data: bytes, expected: bytes) -> Non
         os.replace(aside, path)
         raise FileChanged(found)
     os.unlink(aside)
+
+
+def _copy_over(source: str, target: str) -> None:
+    """Move to another file system: the copy is durable before the original goes."""
+    data = read_file(source)
+    create_file(target, data, mode=modes.S_IMODE(os.stat(source).st_mode))
+    sync_folder(os.path.dirname(target))
+    remove_file(source, data)
 
 
 def _put_back(aside: str, path: str) -> str:

@@ -1,6 +1,7 @@
 """Kept versions: bytes of notes that were replaced or removed, as plain files in state/versions. Owns that folder.
 
-A folder for each note path holds files `<time>-<kind>-<revision>.md`, so that a person finds a text without us. Kind `k` is kept until purge (no commit holds it), `b` is a base for three-way merges and goes after a week.
+A folder for each note path holds files `<time>-<kind>-<revision>.md`, so that a person finds a text without us. Kind
+`k` is kept until purge (no commit holds it), `b` is a base for three-way merges and goes after a week.
 """
 
 from __future__ import annotations

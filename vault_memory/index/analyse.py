@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Final
@@ -82,15 +82,20 @@ def analyse_query(text: str) -> list[str]:
 
 def _word(word: str, *, query: bool = False) -> tuple[str, ...]:
     """The terms of what stands between two spaces."""
-    special: list[str] = []
-    if not word.isascii():
-        word = _readable(word)
-        special = [*_unspaced(word, query=query), *_PICTURE.findall(word)]
+    if word.isascii():
+        return tuple(_part(word, []))
+    parts = _readable(word).split()  # some characters, like a lone accent, come apart at a space
+    return tuple(
+        chain.from_iterable(_part(part, [*_unspaced(part, query=query), *_PICTURE.findall(part)]) for part in parts)
+    )
+
+
+def _part(word: str, special: Sequence[str]) -> Iterator[str]:
     terms: list[str] = _WORDS.analyze(_RUN.sub(" ", word) if special else word)
     terms += special
     if _MARK.search(word):
         terms += _identifiers(word)
-    return tuple(term[:MAX_TERM_CHARS] for term in terms)
+    return (term[:MAX_TERM_CHARS] for term in terms)
 
 
 _known_word = lru_cache(_KEPT_WORDS)(_word)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from vault_memory.files.scan import MAX_NOTE_BYTES, Diff, Known, Scan, check_root, diff, scan, still_gone
+from vault_memory.files.scan import GAP_SECONDS, MAX_NOTE_BYTES, Diff, Known, Scan, check_root, diff, scan, still_gone
 from vault_memory.files.stat import Stat
 from vault_memory.index.moves import Moves, Sight
 from vault_memory.index.read import EMPTY_REVISION, Reader
@@ -82,6 +82,7 @@ class Sync:
         max_bytes: larger files are no notes.
         clock_ns: the time as file times tell it.
         steady_seconds: a clock that never goes back.
+        gap_seconds: how long a note may be away while an editor saves it.
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class Sync:
         max_bytes: int = MAX_NOTE_BYTES,
         clock_ns: Callable[[], int] = time.time_ns,
         steady_seconds: Callable[[], float] = time.monotonic,
+        gap_seconds: float = GAP_SECONDS,
     ) -> None:
         self._reader = reader
         self._catalog = catalog
@@ -102,6 +104,7 @@ class Sync:
         self._max_bytes = max_bytes
         self._clock_ns = clock_ns
         self._steady_seconds = steady_seconds
+        self._gap_seconds = gap_seconds
         self._moves = Moves()
 
     def run(
@@ -189,7 +192,7 @@ class Sync:
 
     def _looked_again(self, seen: Scan, found: Diff, known: Mapping[str, Known]) -> tuple[Scan, Diff]:
         """Believe an absence only after a second look; what is back is read, what is no note any more is removed."""
-        gone = still_gone(self._reader.store.root, found.removed)
+        gone = still_gone(self._reader.store.root, found.removed, pause_seconds=self._gap_seconds)
         back = frozenset(found.removed) - gone
         if not back:
             return seen, found

@@ -80,7 +80,7 @@ class _Moves:
         """The target as it must be written, None when it may stay."""
         old = resolve(link.target, self._old_place, self._before, style=link.style)
         if old is None:
-            return None
+            return self._carried(text, link)
         new = self._moves.get(old, old)
         beside = link.style == "markdown" and _is_beside(link.target, self._old_place, old, self._before)
         if self._means(link.target, new, link.style) and not (beside and self._left_behind(link.target, new)):
@@ -89,6 +89,16 @@ class _Moves:
             if self._means(target, new, link.style):
                 return _as_written(target, text, link)
         return None
+
+    def _carried(self, text: str, link: Link) -> str | None:
+        """A relative link of the moved note to a file that the index does not know: its place is plain arithmetic."""
+        here, there = (place.rpartition("/")[0] for place in (self._old_place, self._new_place))
+        if here == there or not link.target.startswith(("./", "../")):
+            return None
+        path = plain_path(f"{here}/{link.target}")
+        if path is None:
+            return None
+        return _as_written(_relative(self._new_place, path, dotted=link.target.startswith("./")), text, link)
 
     def _means(self, target: str, path: str, style: LinkStyle) -> bool:
         return resolve(target, self._new_place, self._after, style=style) == path

@@ -38,8 +38,8 @@ class QueryNumbers:
     Attributes:
         terms: the analysed terms of the full-text query, without question words, in query order, no doubles.
         term_idf: idf of each term over chunks, shape (terms,); an unknown term has df 0.
-        token_ids: the model's word pieces of the words outside the question words, in query order, doubles kept, without
-            the unknown token; shape (tokens,).
+        token_ids: the model's word pieces of the words outside the question words, in query order, doubles kept,
+            without the unknown token; shape (tokens,).
         token_idf: idf of each of `token_ids` over the chunks' token sets, shape (tokens,).
         vector: the query's unit vector (from the words outside the question words), or all zeros when nothing of it can
             be embedded; shape (dimensions,).
@@ -56,8 +56,8 @@ class QueryNumbers:
 class Pool:
     """The candidates of one query: top chunks by BM25 ∪ top chunks by cosine ∪ their session neighbours.
 
-    Filters and scope were applied when the candidates were selected, to neighbours too. All columns have one entry a row
-    unless their shape says otherwise. `chunk` is unique.
+    Filters and scope were applied when the candidates were selected, to neighbours too. All columns have one entry a
+    row unless their shape says otherwise. `chunk` is unique.
 
     Identity:
         chunk: key of the chunk in the catalog.
@@ -81,10 +81,10 @@ class Pool:
     Who and when:
         session: a small integer for each session that occurs, `NONE` without one.
         log: the row's session is a log (see `search.sessions`), so that its neighbours count.
-        previous, next: row of the memory before and after this one in its session by (created_at, id), the nearest chunk
-            of it; `NONE` when there is none or it is not among the rows.
-        before, after: unit vectors of those neighbours even when they are not among the rows, zeros when there is none,
-            float32 (rows, dimensions). May be left out (None): then the neighbours among the rows count.
+        previous, next: row of the memory before and after this one in its session by (created_at, id), the nearest
+            chunk of it; `NONE` when there is none or it is not among the rows.
+        before, after: unit vectors of those neighbours even when they are not among the rows, zeros when there is
+            none, float32 (rows, dimensions). May be left out (None): then the neighbours among the rows count.
         speaker: who says it, as written: the leading `Name:` label of the body, else the actor, else "".
         created_at, updated_at: seconds since 1970-01-01 UTC, NaN when unknown.
 

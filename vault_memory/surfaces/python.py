@@ -1,6 +1,6 @@
 """Python: `open_vault(path)` gives an object with one method per operation, its keyword arguments the request's fields.
 
-The object may be used from several threads, not across fork. It starts no thread and needs no configuration.
+The object may be used from several threads, not across fork. Without `watch` it starts no thread; it needs no configuration.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from vault_memory.operations.context import Context
 from vault_memory.operations.init import init_vault
 from vault_memory.operations.result import to_json
 from vault_memory.operations.table import OPERATIONS
+from vault_memory.upkeep import Upkeep
 from vault_memory.vault import Vault, system_clock
 
 __all__ = ["VaultMemory", "init_vault", "open_vault", "to_json"]
@@ -30,6 +31,7 @@ class VaultMemory:
         self._scope = scope
         self._agent = agent
         self._session = session
+        self._upkeep: Upkeep | None = None
 
     def __enter__(self) -> VaultMemory:
         return self
@@ -39,7 +41,15 @@ class VaultMemory:
 
     def close(self) -> None:
         """Flush commits and indexes and give up every file."""
+        if self._upkeep is not None:
+            self._upkeep.stop()
         self._vault.close()
+
+    def watch(self) -> None:
+        """Follow changes by hand from now on, in a thread of its own."""
+        if self._upkeep is None:
+            self._upkeep = Upkeep(self._vault)
+            self._upkeep.start()
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *OPERATIONS]
@@ -72,6 +82,7 @@ def open_vault(
     clock: Callable[[], datetime] = system_clock,
     environ: Mapping[str, str] | None = None,
     config: Config | None = None,
+    watch: bool = False,
 ) -> VaultMemory:
     """Open the vault at `path`.
 
@@ -83,6 +94,7 @@ def open_vault(
         session: the session that writes belong to.
         clock: gives the time, UTC-aware.
         environ: where VAULT_MEMORY_* settings are read; the process environment by default.
+        watch: follow changes by hand in a thread of its own.
         config: settings to use instead of the files and the environment.
 
     Raises:
@@ -91,4 +103,7 @@ def open_vault(
     root = Path(path)
     scope = Scope(ANY if project == "*" else project, ANY if actor == "*" else actor)
     settings = config if config is not None else load_config(root, environ=environ)
-    return VaultMemory(Vault.open(root, settings, clock=clock), scope, agent=agent, session=session)
+    opened = VaultMemory(Vault.open(root, settings, clock=clock), scope, agent=agent, session=session)
+    if watch:
+        opened.watch()
+    return opened

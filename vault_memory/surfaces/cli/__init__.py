@@ -13,6 +13,8 @@ def main() -> int:
     """
     from vault_memory.surfaces.cli import app, output
 
+    # Without this, pydantic reads the metadata of every installed package: a fifth of what a short command costs.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     sys.excepthook = app.report_bug
     output.prepare()
     # Arguments are UTF-8 whatever the locale says: with LC_ALL=C Python would hand us escaped bytes.

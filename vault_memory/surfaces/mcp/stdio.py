@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from vault_memory.memory.scope import Scope
     from vault_memory.operations.context import Context
+    from vault_memory.upkeep import Upkeep
     from vault_memory.vault import Vault
 
 
@@ -53,6 +54,7 @@ class _Opened:
         self._environ = environ
         self._lock = threading.Lock()
         self._vault: Vault | None = None
+        self._upkeep: Upkeep | None = None
 
     def context(self) -> Context:
         from vault_memory.operations.context import Context
@@ -63,6 +65,8 @@ class _Opened:
         return Context(vault, self._scope, vault.clock(), agent, session, source="agent")
 
     def close(self) -> None:
+        if self._upkeep is not None:
+            self._upkeep.stop()
         if self._vault is not None:
             self._vault.close()
 
@@ -70,8 +74,11 @@ class _Opened:
         with self._lock:
             if self._vault is None:
                 from vault_memory.config import load_config
+                from vault_memory.upkeep import Upkeep
                 from vault_memory.vault import Vault
 
                 root = self._root()
                 self._vault = Vault.open(root, load_config(root, environ=self._environ))
+                self._upkeep = Upkeep(self._vault)
+                self._upkeep.start()
             return self._vault

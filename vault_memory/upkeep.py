@@ -1,0 +1,121 @@
+"""What a long-lived process does beside answering: watch, make chunks, apply, commit. Owns one daemon thread.
+
+Several processes may do this for one vault: the lease elects the one that watches, the index lock the one that applies,
+and the commit queue is anybody's. Nothing here is needed for correctness, so a failure is logged and tried again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import Final
+
+from vault_memory.errors import VaultError
+from vault_memory.files.watch import Mode, Watcher, WatchStatus
+from vault_memory.vault import Vault
+
+TICK_SECONDS: Final = 0.5
+STEP_MS: Final = 250.0
+"""Work is done in steps of so long, and others may use the vault in between."""
+_SETTLE_NS: Final = 200_000_000
+"""An event needs no longer than this to reach us, so changes before that are in the catalog."""
+
+log = logging.getLogger(__name__)
+
+
+class Upkeep:
+    """Keeps `vault` in step from `start` to `stop`.
+
+    Args:
+        vault: stays open until after `stop`.
+        watch: also watch for changes by hand (another process may already be doing so).
+    """
+
+    def __init__(self, vault: Vault, *, watch: bool = True) -> None:
+        self._vault = vault
+        self._watch = watch
+        self._watcher: Watcher | None = None
+        self._stopping = threading.Event()
+        self._next_commit = time.monotonic() + vault.config.git.batch_seconds
+        self._told: tuple[Mode, str] | None = None
+        self._thread = threading.Thread(target=self._run, name="vault-upkeep", daemon=True)
+
+    @property
+    def status(self) -> WatchStatus | None:
+        """How this process's watcher is doing; None when it does not watch."""
+        return self._watcher.status if self._watcher else None
+
+    def start(self) -> None:
+        """Begin; returns at once."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End within a second or two; a step that is under way ends first."""
+        self._stopping.set()
+        if self._watcher is not None:
+            self._watcher.stop()
+        self._thread.join(2 * STEP_MS / 1000 + 1)
+        self._vault.lease.release()
+
+    def wait_idle(self, timeout_seconds: float) -> bool:
+        """Wait until changes made by hand so far are in the catalog; False when that takes longer."""
+        deadline = time.monotonic() + timeout_seconds
+        while self._watcher is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return self._watcher is not None and self._watcher.wait_idle(max(0.0, deadline - time.monotonic()))
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                self._tick()
+            except (VaultError, OSError) as error:
+                log.warning("upkeep: %s", error)
+            self._stopping.wait(TICK_SECONDS)
+
+    def _tick(self) -> None:
+        if self._watch and self._watcher is None and self._vault.lease.take():
+            self._start_watcher()
+        self._vault.derive_pending(STEP_MS)
+        self._vault.indexes.apply_if_due(lives_on=True)
+        if time.monotonic() >= self._next_commit:
+            self._vault.commits.flush()
+            self._next_commit = time.monotonic() + self._vault.config.git.batch_seconds
+        self._tell()
+
+    def _start_watcher(self) -> None:
+        place = self._vault.folders.place
+        self._watcher = Watcher(
+            self._vault.root,
+            self._vault.ignore,
+            self._changed,
+            on_idle=self._idle,
+            polling=place is not None and place.network,
+        )
+        self._watcher.start()
+
+    def _changed(self, paths: frozenset[str] | None) -> None:
+        """Record what changed, in steps, so that a first index of a big vault never blocks an answer."""
+        self._vault.lease.beat(0)
+        while not self._stopping.is_set():
+            seen_ns = time.time_ns()
+            if self._vault.look(paths, budget_ms=STEP_MS).complete:
+                self._beat(seen_ns)
+                return
+            time.sleep(0.01)
+
+    def _idle(self) -> None:
+        self._beat(time.time_ns())
+
+    def _beat(self, seen_ns: int) -> None:
+        """Polling sees changes late, so only a real watch vouches for the catalog."""
+        watching = self._watcher is not None and self._watcher.status.mode == "watching"
+        self._vault.lease.beat(seen_ns - _SETTLE_NS if watching else 0)
+
+    def _tell(self) -> None:
+        """Let `status` of other processes know how the watch is going."""
+        status = self.status
+        now = (status.mode, status.detail) if status else None
+        if status is not None and now != self._told:
+            self._vault.catalog.set_meta(watcher_mode=status.mode, watcher_detail=status.detail)
+            self._told = now
