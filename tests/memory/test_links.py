@@ -186,6 +186,15 @@ def test_the_moved_notes_own_relative_links_follow() -> None:
     )
 
 
+def test_relative_links_of_the_moved_note_to_unknown_files_follow() -> None:
+    text = "![a](../pics/x%20y.png) [b](./gone.md) [[../gone#H]] ![c](x.png) [d](../../outside.md)"
+    moved = retarget(text, {"a/n.md": "b/c/n.md"}, "a/n.md", LinkIndex(["a/n.md"]))
+    assert moved == (
+        "![a](../../pics/x%20y.png) [b](../../a/gone.md) [[../../gone#H]] ![c](x.png) [d](../../outside.md)"
+    )
+    assert retarget(text, {"a/n.md": "a/m.md"}, "a/n.md", LinkIndex(["a/n.md"])) == text
+
+
 def test_a_short_link_becomes_a_path_when_the_new_name_is_taken() -> None:
     vault = LinkIndex(["plan.md", "old/idea.md", "n.md"])
     assert retarget("[[idea]]", {"old/idea.md": "old/plan.md"}, "n.md", vault) == "[[old/plan]]"
