@@ -80,7 +80,7 @@ class Ranking:
     bm25: float = 0.2
     maxsim: float = 0.8
     cosine: float = 0.6
-    window: float = 0.6
+    window: float = 0.5
     context: float = 0.3
     neighbours: float = 0.4
     session: float = 0.9

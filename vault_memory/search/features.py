@@ -1,0 +1,181 @@
+"""The evidence for each candidate: one number a feature and row. Owns the formulas; knows no weights but the session's.
+
+Every feature lies in 0–1. Features that compare (`maxsim`, `window`, `cosine`, `neighbours`) are min-max scaled over
+the pool, so they say who is ahead, never how good the best one is; `relevance` says that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vault_memory.search.pool import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from vault_memory.search.pool import Flags, Floats, Ints, Pool, QueryNumbers, TokenVectors
+
+_TINY = 1e-9
+_FAR = 0.85
+"""What a match two memories away counts."""
+_SESSION_BEST = 3
+"""How many of a session's memories speak for it (measured: 3 is better than 1 or the mean of all)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """How well each query token is met: the best cosine in each row, 0 where the token is opposed; (rows, tokens)."""
+
+    best: Floats
+    weight: Floats
+    """Share of each token in the query's idf mass; sums to 1, or is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """One column a feature, one entry a row, each 0–1. See SEARCH in docs for the definitions."""
+
+    bm25: Floats
+    maxsim: Floats
+    cosine: Floats
+    window: Floats
+    context: Floats
+    neighbours: Floats
+    session: Floats
+    answer: Floats
+    name: Floats
+    date: Floats
+    question: Floats
+
+
+def token_matches(query: QueryNumbers, pool: Pool, token_vectors: TokenVectors) -> Matches:
+    """Late interaction: each query token looks for its best partner among a row's tokens.
+
+    Only the pool's unique tokens are gathered and compared, then spread to the rows.
+    """
+    rows, tokens = len(pool), len(query.token_ids)
+    lengths = np.diff(pool.token_offsets)
+    if not rows or not tokens or not lengths.any():
+        return Matches(np.zeros((rows, tokens), np.float32), _shares(query.token_idf))
+    unique, where = np.unique(pool.token_ids, return_inverse=True)
+    cosines = np.maximum(token_vectors(unique) @ token_vectors(query.token_ids).T, 0)
+    filled = np.flatnonzero(lengths)
+    best = np.zeros((rows, tokens), np.float32)
+    best[filled] = np.maximum.reduceat(cosines[where], pool.token_offsets[filled], axis=0)
+    return Matches(np.minimum(best, 1), _shares(query.token_idf))
+
+
+def features(
+    query: QueryNumbers,
+    pool: Pool,
+    matches: Matches,
+    *,
+    names: Collection[str],
+    date: Floats,
+    session_weights: tuple[float, float, float],
+) -> Features:
+    """All features of the pool.
+
+    Args:
+        names: lower-case words of the query that may name somebody.
+        date: how well each row's day fits the dates asked for (see `dates.fit`).
+        session_weights: of bm25, maxsim and cosine in the evidence that a session's best memories lend to the others.
+    """
+    bm25 = _share_of_best(pool.bm25)
+    maxsim = scaled(matches.best @ matches.weight)
+    cosine = scaled(pool.cosine)
+    evidence = _share_of_best(sum(w * f for w, f in zip(session_weights, (bm25, maxsim, cosine), strict=True)))
+    linked = bool(pool.log.any())
+    nothing = np.zeros(len(pool), np.float32)
+    return Features(
+        bm25=bm25,
+        maxsim=maxsim,
+        cosine=cosine,
+        window=scaled(_window(pool, matches) @ matches.weight) if linked else nothing,
+        context=scaled(_context(pool, matches) @ matches.weight) if linked else nothing,
+        neighbours=_neighbours(query, pool) if linked else nothing,
+        session=_session(pool, evidence) if linked else nothing,
+        answer=_answer(pool, maxsim) if linked else nothing,
+        name=_named(pool, names),
+        date=date,
+        question=pool.question.astype(np.float32),
+    )
+
+
+def scaled(values: Floats) -> Floats:
+    """Min-max scaled to 0–1; all zeros when the values do not differ."""
+    if not len(values) or (span := values.max() - values.min()) <= _TINY:
+        return np.zeros(len(values), np.float32)
+    return ((values - values.min()) / span).astype(np.float32)
+
+
+def _share_of_best(values: Floats) -> Floats:
+    if not len(values) or (best := values.max()) <= _TINY:
+        return np.zeros(len(values), np.float32)
+    return (values / best).astype(np.float32)
+
+
+def _shares(idf: Floats) -> Floats:
+    return idf / max(float(idf.sum()), _TINY)
+
+
+def _window(pool: Pool, matches: Matches) -> Floats:
+    """Token matches where each may also be met by the memory before: an answer leans on its question."""
+    best = matches.best.copy()
+    _lend(best, matches.best, np.where(pool.log, pool.previous, NONE), 1.0)
+    return best
+
+
+def _context(pool: Pool, matches: Matches) -> Floats:
+    """Token matches in the conversation around: two memories each way, the further ones for a little less."""
+    best = matches.best.copy()
+    for step in (pool.previous, pool.next):
+        near = np.where(pool.log, step, NONE)
+        far = np.where(near != NONE, step[near], NONE)
+        _lend(best, matches.best, near, 1.0)
+        _lend(best, matches.best, far, _FAR)
+    return best
+
+
+def _lend(best: Floats, lenders: Floats, rows: Ints, share: float) -> None:
+    has = np.flatnonzero(rows != NONE)
+    best[has] = np.maximum(best[has], np.float32(share) * lenders[rows[has]])
+
+
+def _answer(pool: Pool, maxsim: Floats) -> Floats:
+    """How well the memory before matches, where it asks something: what follows such a question answers it."""
+    asked = pool.log & (pool.previous != NONE)
+    return np.where(asked & pool.question[pool.previous], maxsim[pool.previous], np.float32(0))
+
+
+def _neighbours(query: QueryNumbers, pool: Pool) -> Floats:
+    """Cosine of the query with the sum of a memory and its two neighbours."""
+    around = pool.vectors.copy()
+    log = pool.log[:, None]
+    around += np.where(log, pool.before if pool.before is not None else _rows(pool.vectors, pool.previous), 0)
+    around += np.where(log, pool.after if pool.after is not None else _rows(pool.vectors, pool.next), 0)
+    norms = np.maximum(np.linalg.norm(around, axis=1), _TINY)
+    return scaled(around @ query.vector / norms)
+
+
+def _rows(vectors: Floats, rows: Ints) -> Floats:
+    return np.where((rows != NONE)[:, None], vectors[rows], np.float32(0))
+
+
+def _session(pool: Pool, evidence: Floats) -> Floats:
+    """Mean evidence of the three best memories of a row's log session (absent ones count 0)."""
+    support = np.zeros(len(pool), np.float32)
+    for session in np.unique(pool.session[pool.log]):
+        rows: Flags = pool.log & (pool.session == session)
+        best = np.sort(evidence[rows])[-_SESSION_BEST:]
+        support[rows] = best.sum() / _SESSION_BEST
+    return support
+
+
+def _named(pool: Pool, names: Collection[str]) -> Floats:
+    """1 where the speaker's first name is a word of the query."""
+    first = [speaker.split(maxsplit=1)[0].lower() if speaker.strip() else "" for speaker in pool.speaker]
+    return np.fromiter((float(bool(name) and name in names) for name in first), np.float32, len(pool))
