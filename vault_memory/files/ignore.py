@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from vault_memory.errors import NotAllowed
+from vault_memory.files.atomic import read_file
 from vault_memory.files.paths import is_note_name
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ class Patterns:
 
         `path` is relative to the folder of the ignore file; a folder's ends in `/`.
         """
+        if not self._lines:
+            return None
         spec, matches_any = self._compiled()
         if matches_any is not None and not matches_any.match(path):
             return None
@@ -104,7 +108,7 @@ class Ignore:
             known = self._files.get(folder)
             if known is None or known[0] != seen:
                 self._files[folder] = (seen, _read(place))
-        except OSError:  # none, or none that we may read: no rules
+        except (OSError, NotAllowed):  # none, or none that git would read either: no rules
             self._files.pop(folder, None)
 
     def forget(self, folder: str) -> None:
@@ -143,6 +147,4 @@ def _matters(line: str) -> bool:
 
 
 def _read(place: str) -> Patterns:
-    from vault_memory.files.atomic import read_file
-
     return Patterns(read_file(place).decode("utf-8", "replace").splitlines())
