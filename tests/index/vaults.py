@@ -62,6 +62,9 @@ class VaultOnDisk:
     provenances: Provenances | None = None
     now_ns: int = NOW_NS
     seconds: float = 0.0
+    gap_seconds: float = 0.1
+    index: Path = Path(".vault-memory", "index")
+    """Where the catalog is, below the root unless absolute."""
     catalog: Catalog = field(init=False)
     usage: Usage = field(init=False)
     sync: Sync = field(init=False)
@@ -73,7 +76,7 @@ class VaultOnDisk:
     def open(self) -> None:
         """Open catalog and usage, as a new process would."""
         self.usage = Usage(self.root / ".vault-memory" / "state" / "usage.sqlite")
-        self.catalog = Catalog.open(self.root / ".vault-memory" / "index", usage=self.usage.path)
+        self.catalog = Catalog.open(self.root / self.index, usage=self.usage.path)
         reader = Reader(NoteStore(self.root), derive=self.derive, provenances=self.provenances)
         self.sync = Sync(
             reader,
@@ -82,6 +85,7 @@ class VaultOnDisk:
             self.usage,
             clock_ns=lambda: self.now_ns,
             steady_seconds=lambda: self.seconds,
+            gap_seconds=self.gap_seconds,
         )
 
     def close(self) -> None:
