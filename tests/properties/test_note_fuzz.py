@@ -106,6 +106,7 @@ def test_two_thousand_damaged_notes_are_read_without_a_crash() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_twenty_thousand_damaged_notes_are_read_without_a_crash() -> None:
     assert fuzz(range(2_000, 22_000)) > 10_000
 

@@ -89,6 +89,7 @@ def test_edits_change_only_the_lines_they_name() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_ten_thousand_edits_change_only_the_lines_they_name() -> None:
     assert run(range(1_000, 11_000)) > 8_500
 
