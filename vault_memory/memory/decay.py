@@ -36,9 +36,15 @@ def decay_factor(memory: Memory, last_accessed_at: datetime | None, now: datetim
     if exempt(memory):
         return 1.0
     times = [t for t in (memory.updated_at, last_accessed_at) if t is not None]
-    days = days_between(max(times), now) if times else 0.0
-    half_life = settings.half_life_days_by_type.get(memory.memory_type, settings.half_life_days)
-    return float(0.5 ** (days / half_life)) if half_life > 0 else 1.0
+    return fading(memory.memory_type, memory.confidence, max(times, default=None), now, settings)
+
+
+def fading(memory_type: str, confidence: float, used_at: datetime | None, now: datetime, settings: Decay) -> float:
+    """The factor in [0, 1] for a memory of which only this much is known; `used_at`: its last update or access."""
+    half_life = settings.half_life_days_by_type.get(memory_type, settings.half_life_days)
+    if confidence >= SURE or half_life <= 0:
+        return 1.0
+    return float(0.5 ** (days_between(used_at, now) / half_life))
 
 
 def decayed_confidence(memory: Memory, last_accessed_at: datetime | None, now: datetime, settings: Decay) -> float:

@@ -43,6 +43,7 @@ _ROWS = (
     Operation("remember_many", "remember", "write", "Store several memories; a bad one does not stop the others."),
     Operation("get", "read", "read", "Read memories in full, by reference."),
     Operation("list", "read", "read", "List memories in a fixed order, page by page."),
+    Operation("search", "search", "read", "Find memories by meaning and words, best first."),
     Operation("update", "edit", "write", "Change named fields or the content of a memory."),
     Operation("append", "edit", "write", "Add text to the end of a memory or under a heading."),
     Operation("checkpoint", "kinds", "write", "Save where the work stands, for the next session."),
