@@ -43,8 +43,7 @@ def cli_page() -> str:
 
 def _command(parent: click.Context, name: str, command: click.Command) -> str:
     context = click.Context(command, info_name=name, parent=parent)
-    common = {option.name for option in common_options()}
-    own = [param for param in command.params if param.name not in common or param.expose_value]
+    own = [param for param in command.params if param.expose_value]
     arguments = [param for param in own if isinstance(param, click.Argument)]
     usage = " ".join([PROGRAM, name, *(argument.make_metavar(context) for argument in arguments), "[OPTIONS]"])
     text = f"### {name}\n\n{(command.help or '').strip()}\n\n    {usage}\n"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from vault_memory.operations.context import Context
 
 _META: Final = "vault_memory.options"
+_PREFIX: Final = "common_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +72,19 @@ def common_options() -> list[click.Parameter]:
     ]
 
 
-def _option(*names: str, **options: Any) -> click.Option:
-    return click.Option(names, expose_value=False, is_eager=True, callback=_remember, **options)
+def _option(*flags: str, **options: Any) -> click.Option:
+    """An option that no request field can be taken for: click tells parameters apart by their names alone."""
+    name = _PREFIX + flags[-1].removeprefix("--")
+    return click.Option([name, *flags], expose_value=False, is_eager=True, callback=_remember, **options)
 
 
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     """Note a common option that was given; the absence of a later one never undoes an earlier one."""
     if value and param.name is not None:
         options: dict[str, Any] = ctx.meta.setdefault(_META, {})
-        options[param.name] = value
+        options[param.name.removeprefix(_PREFIX)] = value
 
 
 def common_names() -> frozenset[str]:
-    """Names of the common options, so that no command takes one for something else."""
-    return frozenset(option.name for option in common_options() if option.name)
+    """The words that common options take up, so that a request field of that name gets another."""
+    return frozenset(option.name.removeprefix(_PREFIX) for option in common_options() if option.name)

@@ -149,6 +149,7 @@ def _day(moment: Any) -> str:
 
 _VIEWS: Final[Mapping[str, Callable[[Document], list[Block]]]] = {"context_pack": raw_text}
 _SHAPES: Final[tuple[tuple[str, Callable[[Document], list[Block]]], ...]] = (
+    ("memory_type", memory_card),
     ("outcome", outcome),
     ("hits", hits),
     ("items", page),
@@ -156,5 +157,4 @@ _SHAPES: Final[tuple[tuple[str, Callable[[Document], list[Block]]], ...]] = (
     ("results", several),
     ("would_prune", plan),
     ("plan", plan),
-    ("content", memory_card),
 )
