@@ -287,7 +287,11 @@ def test_settings_survive_in_meaning_with_comments_order_and_byte_order_mark(
     data = jsontext.parse(text[1:], comments=True).value
     assert list(data) == ["ui", "zz", "mcpServers", "hooks"]
     server = data["mcpServers"]["vault-memory"]
-    assert server == {"command": options.command[0], "args": ["mcp", "--vault", str(options.vault)], "env": {}}
+    assert server == {
+        "command": options.command[0],
+        "args": ["mcp", "--vault", str(options.vault)],
+        "env": {"VAULT_MEMORY_AGENT": "gemini"},
+    }
     hook = data["hooks"]["SessionStart"][0]["hooks"][0]
     assert hook["timeout"] == 10_000
     assert "'" in hook["command"]

@@ -122,10 +122,15 @@ def hook_mark(event: Event, client: str) -> str:
     return f"hook {event} --client {client}"
 
 
-def server_entry(options: Options, **more: Any) -> dict[str, Any]:
-    """The usual form of a local server in JSON settings: command, arguments, no extra environment."""
+def server_environment(client: str) -> dict[str, str]:
+    """The variables that a server gets from its client's settings: who writes, for the history."""
+    return {"VAULT_MEMORY_AGENT": client}
+
+
+def server_entry(options: Options, client: str, **more: Any) -> dict[str, Any]:
+    """The usual form of a local server in JSON settings: command, arguments, environment."""
     first, *rest = options.server
-    return {**more, "command": first, "args": list(rest), "env": {}}
+    return {**more, "command": first, "args": list(rest), "env": server_environment(client)}
 
 
 def hook_items(

@@ -28,7 +28,7 @@ def _state_file(machine: Machine) -> Path:
 
 
 def _edits(machine: Machine, options: Options) -> Sequence[FileEdit]:
-    server = server_change("mcpServers", options, server_entry(options, type="stdio"))
+    server = server_change("mcpServers", options, server_entry(options, HARNESS.name, type="stdio"))
     hooks = tuple(hook_items(options, HARNESS.name, EVENTS))
     if options.project is not None:
         files = [FileEdit(options.project / ".mcp.json", (server,))]

@@ -14,7 +14,7 @@ def _folder(machine: Machine) -> Path:
 
 
 def _edits(machine: Machine, options: Options) -> Sequence[FileEdit]:
-    server = server_change("mcpServers", options, server_entry(options))
+    server = server_change("mcpServers", options, server_entry(options, HARNESS.name))
     return [FileEdit(_folder(machine) / "claude_desktop_config.json", (server,))]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from vault_memory.harness.base import Event, Harness, Machine, Options, hook_items
+from vault_memory.harness.base import Event, Harness, Machine, Options, hook_items, server_environment
 from vault_memory.harness.changes import Block, TomlTable
 from vault_memory.harness.edits import FileEdit
 from vault_memory.harness.guidance import GUIDANCE
@@ -27,7 +27,13 @@ def _folder(machine: Machine) -> Path:
 
 def _edits(machine: Machine, options: Options) -> Sequence[FileEdit]:
     first, *rest = options.server
-    table = {"command": first, "args": rest, "env_vars": list(_PASSED_ON), "startup_timeout_sec": 30}
+    table = {
+        "command": first,
+        "args": rest,
+        "env": server_environment(HARNESS.name),
+        "env_vars": list(_PASSED_ON),
+        "startup_timeout_sec": 30,
+    }
     folder = _folder(machine) if options.project is None else options.project / ".codex"
     edits = [FileEdit(folder / "config.toml", (TomlTable(("mcp_servers", options.name), table),))]
     if hooks := tuple(hook_items(options, HARNESS.name, EVENTS)):

@@ -15,7 +15,9 @@ EVENTS: dict[Event, str] = {"session-start": "sessionStart", "session-end": "ses
 
 def _edits(machine: Machine, options: Options) -> Sequence[FileEdit]:
     folder = (options.project or machine.home) / ".cursor"
-    edits = [FileEdit(folder / "mcp.json", (server_change("mcpServers", options, server_entry(options)),))]
+    edits = [
+        FileEdit(folder / "mcp.json", (server_change("mcpServers", options, server_entry(options, HARNESS.name)),))
+    ]
     if events := wanted(EVENTS, options.hooks):
         changes: list[Change] = [JsonEntry(("version",), 1, default=True)]
         for ours, theirs in events.items():

@@ -26,7 +26,7 @@ def _folder(machine: Machine) -> Path:
 
 def _edits(machine: Machine, options: Options) -> Sequence[FileEdit]:
     folder = _folder(machine) if options.project is None else options.project / ".gemini"
-    server = server_change("mcpServers", options, entry(options), comments=True)
+    server = server_change("mcpServers", options, entry(options, HARNESS.name), comments=True)
     hooks = hook_items(
         options, HARNESS.name, EVENTS, timeout=HOOK_TIMEOUT_SECONDS * 1000, comments=True, name=options.name
     )

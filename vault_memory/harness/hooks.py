@@ -23,7 +23,7 @@ class HookInput:
     """The parts of a hook's message that we use; what a client leaves out is empty.
 
     `source` is why a session starts: startup, resume, clear or compact. `summary` is a compaction's summary, `reply`
-    the model's last answer.
+    the model's last answer, `transcript` the path of the client's own record.
     """
 
     event: Event
@@ -35,7 +35,7 @@ class HookInput:
     prompt: str = ""
     summary: str = ""
     reply: str = ""
-    trigger: str = ""
+    transcript: str = ""
 
 
 def read_input(text: str, event: Event, client: str) -> HookInput:
@@ -58,7 +58,7 @@ def read_input(text: str, event: Event, client: str) -> HookInput:
         prompt=_INJECTED.sub("", _text(data, "prompt")).strip(),
         summary=_text(data, "compact_summary"),
         reply=_text(data, "last_assistant_message") or _text(data, "prompt_response"),
-        trigger=_text(data, "trigger"),
+        transcript=_text(data, "transcript_path"),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from vault_memory.harness.base import Event, Harness, Machine, Options, server_change
+from vault_memory.harness.base import Event, Harness, Machine, Options, server_change, server_environment
 from vault_memory.harness.changes import WholeFile
 from vault_memory.harness.edits import FileEdit
 
@@ -69,7 +69,8 @@ def plugin_text(options: Options) -> str:
 def _edits(machine: Machine, options: Options) -> Sequence[FileEdit]:
     folder = options.project or _folder(machine)
     config = next((folder / name for name in _NAMES if (folder / name).exists()), folder / "opencode.json")
-    value = {"type": "local", "command": list(options.server), "enabled": True}
+    environment = server_environment(HARNESS.name)
+    value = {"type": "local", "command": list(options.server), "environment": environment, "enabled": True}
     edits = [FileEdit(config, (server_change("mcp", options, value, comments=True),))]
     if options.hooks != "none":
         plugins = folder if options.project is None else options.project / ".opencode"

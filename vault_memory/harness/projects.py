@@ -6,6 +6,7 @@ Changes are plans (edits.FileChange); resolving never writes.
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from vault_memory.errors import InvalidRequest
+from vault_memory.files.repository import repository_facts
 from vault_memory.harness.edits import FileChange, decode, encode, missing_folders, read
 from vault_memory.memory.model import RESERVED_PROJECT
 from vault_memory.memory.project_id import RepositoryFacts, all_ids, identity, own_slug, remote_id
@@ -122,6 +124,17 @@ def resolve(
     where = remote.partition(":")[2] if remote else facts.top
     reason = f"it names the project {claimed.slug}, which you have not allowed from {where} yet"
     return Resolution("untrusted", own, counts, claimed.slug, remote, reason=reason)
+
+
+def project_here(root: Path, cwd: Path, *, home: Path) -> Resolution:
+    """The project of the working folder for the vault at `root`; the vault itself and the home folder are none.
+
+    Raises:
+        InvalidRequest: the vault's list of projects cannot be understood.
+    """
+    facts = repository_facts(cwd)
+    outside = tuple(os.path.realpath(folder) for folder in (root, home))
+    return resolve(facts, load_registry(root), pin=pinned(Path(facts.top)), outside=outside)
 
 
 def _owner(registry: Registry, facts: RepositoryFacts) -> Project | None:

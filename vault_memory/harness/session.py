@@ -222,7 +222,7 @@ def clean(text: str) -> str:
 def _source(memory: Memory) -> str:
     """Who stated it, and whether it is only a draft or was confirmed."""
     parts = [memory.agent or memory.source]
-    if "draft" in memory.flags:
+    if "draft" in (*memory.flags, *memory.tags):
         parts.append("draft")
     if memory.verification == "confirmed":
         parts.append("confirmed")

@@ -16,7 +16,7 @@ def _folder(machine: Machine) -> Path:
 
 
 def _edits(machine: Machine, options: Options) -> Sequence[FileEdit]:
-    server = server_change("servers", options, server_entry(options, type="stdio"), comments=True)
+    server = server_change("servers", options, server_entry(options, HARNESS.name, type="stdio"), comments=True)
     if options.project is None:
         return [FileEdit(_folder(machine) / "mcp.json", (server,))]
     edits = [FileEdit(options.project / ".vscode" / "mcp.json", (server,))]

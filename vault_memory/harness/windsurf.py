@@ -16,7 +16,7 @@ def _folder(machine: Machine) -> Path:
 
 
 def _edits(machine: Machine, options: Options) -> Sequence[FileEdit]:
-    server = server_change("mcpServers", options, server_entry(options))
+    server = server_change("mcpServers", options, server_entry(options, HARNESS.name))
     edits = [FileEdit(_folder(machine) / "mcp_config.json", (server,))]
     if options.agents_md:
         edits.append(FileEdit(_folder(machine) / "memories" / "global_rules.md", (Block(GUIDANCE),)))

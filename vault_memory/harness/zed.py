@@ -18,7 +18,7 @@ def _folder(machine: Machine) -> Path:
 
 
 def _edits(machine: Machine, options: Options) -> Sequence[FileEdit]:
-    server = server_change("context_servers", options, server_entry(options), comments=True)
+    server = server_change("context_servers", options, server_entry(options, HARNESS.name), comments=True)
     if options.project is None:
         return [FileEdit(_folder(machine) / "settings.json", (server,))]
     edits = [FileEdit(options.project / ".zed" / "settings.json", (server,))]

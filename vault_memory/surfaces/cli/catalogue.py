@@ -49,6 +49,15 @@ _BY_HAND = (
     Command("demo", "Show the main job on real notes, offline, in under a minute.", TOOLS, f"{_HERE}.demo:demo"),
     Command("init", "Make a vault, or adopt a folder of notes untouched.", TOOLS, f"{_HERE}.init:init"),
     Command("mcp", "Serve the vault to an agent over MCP (stdio).", TOOLS, f"{_HERE}.mcp:mcp"),
+    Command(
+        "connect", "Give a coding agent this vault: server, session-start hook.", TOOLS, f"{_HERE}.connect:connect"
+    ),
+    Command(
+        "disconnect", "Take a coding agent off again, its files as they were.", TOOLS, f"{_HERE}.connect:disconnect"
+    ),
+    Command("project", "Which project this folder is; bind, pin, merge projects.", TOOLS, f"{_HERE}.project:project"),
+    Command("memories", "What is remembered for this folder's project.", TOOLS, f"{_HERE}.memories:memories"),
+    Command("hook", "Answer a coding agent's hook (JSON on stdin).", TOOLS, f"{_HERE}.hook:hook"),
     Command("completion", "Print the completion script for your shell.", TOOLS, f"{_HERE}.completion:completion"),
 )
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def own_command() -> tuple[str, ...]:
-    """The absolute command line that starts this program; a link of an installer is kept, since it outlives upgrades."""
+    """The absolute command line that starts this program; an installer's link is kept, since it outlives upgrades."""
     started = Path(os.path.abspath(sys.argv[0]))  # noqa: PTH100 - resolve() would follow the link
     beside = Path(sys.executable).with_name("vault-memory" + (".exe" if sys.platform == "win32" else ""))
     for candidate in (started, beside):

@@ -147,8 +147,8 @@ project = click.Command(
         click.Option(["--dry-run"], is_flag=True, help="Only show what would change."),
         *common_options(),
     ],
-    help="Which project this folder is (show), all projects (list), allow this repository a project (bind NAME), fix its"
-    " name for everybody in .vault-memory.toml (pin NAME), make one (create NAME), or move the memories of OLD"
+    help="Which project this folder is (show), all projects (list), allow this repository a project (bind NAME), fix"
+    " its name for everybody in .vault-memory.toml (pin NAME), make one (create NAME), or move the memories of OLD"
     " (merge OLD INTO).",
     callback=_show,
 )

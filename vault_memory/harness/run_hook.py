@@ -1,0 +1,96 @@
+"""Carries a hook out: opens the vault, finds the project, answers in the client's shape.
+
+Owns the order of the steps. A hook must never hold a session up, so what goes wrong is logged and the answer is empty;
+it never writes to a tracked file, except for a captured checkpoint where the person switched that on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from vault_memory.config import Config
+from vault_memory.harness.gather import gather
+from vault_memory.harness.hooks import HookInput, answer
+from vault_memory.harness.projects import Resolution, load_registry, project_here
+from vault_memory.harness.session import Trust, start_text
+from vault_memory.harness.told import Told
+from vault_memory.memory.scope import Scope
+from vault_memory.vault import Vault
+
+REFRESH_MS: Final = 100.0
+"""Time for reading notes that changed while no watcher ran; the rest is for whoever asks next."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookSite:
+    """Where a hook runs: the vault and its settings, the client's working folder, the person's home folder, the time.
+
+    `project` names the project instead of the working folder.
+    """
+
+    root: Path
+    config: Config
+    cwd: Path
+    home: Path
+    now: datetime
+    project: str | None = None
+
+
+def run_hook(message: HookInput, site: HookSite) -> str:
+    """What to print for the message.
+
+    Raises:
+        VaultError, OSError: the caller logs it and prints an empty object.
+    """
+    if message.event == "session-start":
+        return answer(message, _start(message, site))
+    if message.event == "prompt":
+        from vault_memory.harness.prompt import prompt_recall
+
+        return answer(message, prompt_recall(message, site))
+    if message.event in ("post-compact", "stop", "session-end") and site.config.capture:
+        from vault_memory.harness.capture import capture
+
+        capture(message, site)
+    return answer(message, "")
+
+
+def _start(message: HookInput, site: HookSite) -> str:
+    with opened(site) as (vault, project):
+        told = Told(vault.folders.state / "sessions")
+        vault.refresh(budget_ms=REFRESH_MS)
+        memories = gather(vault.catalog, Scope(project.slug, None), now=site.now)
+        seen = told.load(message.session) if message.source == "resume" else {}
+        start = start_text(memories, trust_of(site, project), now=site.now, seen=seen, notices=_notices(project))
+        told.save(message.session, seen | dict(start.shown))
+    return start.text
+
+
+@contextmanager
+def opened(site: HookSite) -> Iterator[tuple[Vault, Resolution]]:
+    """The vault and the project of the working folder."""
+    named = Resolution("known", site.project) if site.project else None
+    project = named or project_here(site.root, site.cwd, home=site.home)
+    with Vault.open(site.root, site.config) as vault:
+        yield vault, project
+
+
+def trust_of(site: HookSite, project: Resolution) -> Trust:
+    """Whom a session in this project believes."""
+    listed = load_registry(site.root).projects.get(project.slug or "")
+    return Trust(project.slug, frozenset(listed.stacks if listed else ()))
+
+
+def _notices(project: Resolution) -> list[str]:
+    if project.status != "untrusted":
+        return []
+    return [
+        f"This repository may not use the memories of “{project.claims}” yet: {project.reason}. Tell the person once:"
+        f" `vault-memory project bind {project.claims}` allows it here, `vault-memory project pin NAME` keeps it apart."
+        " Until then only global memories are shown."
+    ]
