@@ -100,15 +100,16 @@ def _option_help(info: FieldInfo) -> str:
     if low is not None and high is not None:
         parts.append(f"{low:g} to {high:g}")
     if info.default not in (None, (), "", False) and not info.is_required() and info.default_factory is None:
-        parts.append(f"default: {info.default}")
+        parts.append(f"default: {'yes' if info.default is True else info.default}")
     if shape_of(info.annotation).shape == "list":
         parts.append("repeat it, or separate with commas")
     return parts[0] + (f" ({'; '.join(parts[1:])})" if parts[1:] else "") + "."
 
 
 def _help(summary: str, doc: str | None) -> str:
-    paragraphs = (doc or "").strip()
-    return f"{summary}\n\n{paragraphs}" if paragraphs and not paragraphs.startswith("Base") else summary
+    """The operation's line, and what the request model's docstring says after its own first line."""
+    _, _, further = (doc or "").strip().partition("\n\n")
+    return f"{summary}\n\n{further}" if further else summary
 
 
 def _arguments(fields: Mapping[str, FieldInfo], given: Mapping[str, Any]) -> dict[str, Any]:
