@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.harness.clients import clients
-from vault_memory.harness.hooks import EVENTS, answer, read_input
+from vault_memory.harness.events import EVENTS
+from vault_memory.harness.hooks import answer, read_input
 
 CLAUDE = {"session_id": "s1", "cwd": "/home/zoë/repo", "hook_event_name": "SessionStart", "source": "compact"}
 

@@ -16,15 +16,8 @@ from vault_memory.errors import InvalidRequest
 from vault_memory.files.repository import repository_facts
 from vault_memory.harness import projects
 from vault_memory.harness.edits import execute
-from vault_memory.harness.projects import (
-    Resolution,
-    load_registry,
-    plan_bind,
-    plan_create,
-    plan_merge,
-    plan_pin,
-    resolve,
-)
+from vault_memory.harness.project_edits import plan_bind, plan_create, plan_merge, plan_pin
+from vault_memory.harness.projects import Resolution, load_registry, resolve
 from vault_memory.memory.project_id import identity, remote_id
 
 ENVIRON = {

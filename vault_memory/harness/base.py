@@ -15,10 +15,10 @@ from typing import Any, Final, Literal
 
 from vault_memory.harness.changes import Change, JsonEntry, JsonItem
 from vault_memory.harness.edits import FileEdit
+from vault_memory.harness.events import Event
 
 Scope = Literal["user", "project"]
 Hooks = Literal["none", "start", "full"]
-Event = Literal["session-start", "prompt", "pre-compact", "post-compact", "stop", "session-end"]
 
 SERVER_NAME: Final = "vault-memory"
 HOOK_TIMEOUT_SECONDS: Final = 10

@@ -88,13 +88,14 @@ def capture(message: HookInput, site: HookSite) -> str | None:
     draft = captured(message)
     if draft is None or not message.session:
         return None
-    from vault_memory.harness.run_hook import opened
+    from vault_memory.harness.run_hook import project_of
     from vault_memory.operations.context import Context
     from vault_memory.operations.edit import Update, update
     from vault_memory.operations.remember import Remember, remember
+    from vault_memory.vault import Vault
 
-    with opened(site) as (vault, project):
-        scope = Scope(project.slug, None)
+    scope = Scope(project_of(site).slug, None)
+    with Vault.open(site.root, site.config) as vault:
         ctx = Context(vault, scope, site.now, message.client, message.session, source="agent", touch=False)
         wanted = Filter(statuses=("active",), memory_types=("checkpoint",), session=message.session, tag=TAGS[0])
         known = [row.memory for row in vault.catalog.page(wanted, scope, now=site.now, limit=1).items]

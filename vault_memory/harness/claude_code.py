@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from vault_memory.harness.base import Event, Harness, Machine, Options, hook_items, server_change, server_entry
+from vault_memory.harness.base import Harness, Machine, Options, hook_items, server_change, server_entry
 from vault_memory.harness.edits import FileEdit
+from vault_memory.harness.events import Event
 
 EVENTS: dict[Event, str] = {
     "session-start": "SessionStart",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from vault_memory.harness.base import Event, Harness, Machine, Options, hook_items, server_environment
+from vault_memory.harness.base import Harness, Machine, Options, hook_items, server_environment
 from vault_memory.harness.changes import Block, TomlTable
 from vault_memory.harness.edits import FileEdit
+from vault_memory.harness.events import Event
 from vault_memory.harness.guidance import GUIDANCE
 
 EVENTS: dict[Event, str] = {

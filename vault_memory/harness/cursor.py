@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vault_memory.harness.base import Event, Harness, Machine, Options, hook_mark, server_change, server_entry
+from vault_memory.harness.base import Harness, Machine, Options, hook_mark, server_change, server_entry
 from vault_memory.harness.base import wanted_events as wanted
 from vault_memory.harness.changes import Block, Change, JsonEntry, JsonItem
 from vault_memory.harness.edits import FileEdit
+from vault_memory.harness.events import Event
 from vault_memory.harness.guidance import GUIDANCE
 
 EVENTS: dict[Event, str] = {"session-start": "sessionStart", "session-end": "sessionEnd"}

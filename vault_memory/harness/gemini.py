@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from vault_memory.harness.base import HOOK_TIMEOUT_SECONDS, Event, Harness, Machine, Options, hook_items, server_change
+from vault_memory.harness.base import HOOK_TIMEOUT_SECONDS, Harness, Machine, Options, hook_items, server_change
 from vault_memory.harness.base import server_entry as entry
 from vault_memory.harness.edits import FileEdit
+from vault_memory.harness.events import Event
 
 EVENTS: dict[Event, str] = {
     "session-start": "SessionStart",

@@ -6,11 +6,10 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, get_args
+from typing import Any, Final
 
-from vault_memory.harness.base import Event
+from vault_memory.harness.events import Event
 
-EVENTS: Final[tuple[Event, ...]] = get_args(Event)
 _CONTEXT_EVENTS: Final = ("session-start", "prompt")
 """Only these take text for the model; the schemas of the others refuse it (tried with Claude Code and Codex)."""
 _NAMES: Final = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}

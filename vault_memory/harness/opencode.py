@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from vault_memory.harness.base import Event, Harness, Machine, Options, server_change, server_environment
+from vault_memory.harness.base import Harness, Machine, Options, server_change, server_environment
 from vault_memory.harness.changes import WholeFile
 from vault_memory.harness.edits import FileEdit
+from vault_memory.harness.events import Event
 
 EVENTS: dict[Event, str] = {"session-start": "experimental.chat.system.transform"}
 _NAMES: Final = ("opencode.jsonc", "opencode.json", "config.json")

@@ -1,7 +1,7 @@
 """Which project a working folder belongs to, and the list of projects in `.vault-memory/projects.toml`.
 
 Owns that file's format and the rule of trust: a repository does not get another project's memories by naming it.
-Changes are plans (edits.FileChange); resolving never writes.
+Reading only, and light: every hook does it. Changes of the list are plans (project_edits.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any, Final, Literal
 
 from vault_memory.errors import InvalidRequest
 from vault_memory.files.repository import repository_facts
-from vault_memory.harness.edits import FileChange, decode, encode, missing_folders, read
 from vault_memory.memory.model import RESERVED_PROJECT
 from vault_memory.memory.project_id import RepositoryFacts, all_ids, identity, own_slug, remote_id
 
@@ -74,7 +73,12 @@ def load_registry(root: Path) -> Registry:
         InvalidRequest: the file cannot be understood; names what.
     """
     path = root / PROJECTS_FILE
-    return _parsed(decode(read(path), path), path)
+    try:
+        return _parsed(path.read_text("utf-8-sig"), path)
+    except FileNotFoundError:
+        return Registry()
+    except UnicodeDecodeError as error:
+        raise InvalidRequest.of(str(path), f"not UTF-8: {error}") from error
 
 
 def pinned(top: Path) -> str | None:
@@ -166,110 +170,6 @@ def _trusted(project: Project, remote: str | None, facts: RepositoryFacts) -> bo
     return remote in project.remotes or remote in project.repositories
 
 
-def plan_bind(root: Path, slug: str, facts: RepositoryFacts, *, title: str = "") -> FileChange:
-    """The change of the list that binds the repository to `slug`, which is created when it is new.
-
-    This is the person's consent too: the remote and the place count as trusted from then on.
-
-    Raises:
-        InvalidRequest: not a slug, or the repository belongs to another project already.
-    """
-    _check_slug(slug)
-    registry = load_registry(root)
-    counts = identity(facts)
-    owner = registry.owner(counts)
-    if owner is not None and owner.slug != slug and not counts.startswith("commit:"):
-        raise InvalidRequest.of("project", f"this repository belongs to {owner.slug}; merge the projects instead")
-    old = registry.projects.get(slug) or Project(slug, title)
-    remote = remote_id(facts.remote)
-    ids = (counts, *facts.places[:1])
-    repositories = tuple(dict.fromkeys((*old.repositories, *(item for item in ids if item != remote))))
-    remotes = tuple(dict.fromkeys((*old.remotes, *((remote,) if remote else ()))))
-    return _plan(root, {slug: Project(slug, title or old.title, repositories, remotes, old.stacks)})
-
-
-def plan_create(root: Path, slug: str, *, title: str = "", stacks: Sequence[str] = ()) -> FileChange:
-    """The change that lists a new project without a repository.
-
-    Raises:
-        InvalidRequest: not a slug, or listed already.
-    """
-    _check_slug(slug)
-    if slug in load_registry(root).projects:
-        raise InvalidRequest.of("project", f"{slug} is there already")
-    return _plan(root, {slug: Project(slug, title, stacks=tuple(stacks))})
-
-
-def plan_merge(root: Path, old: str, into: str) -> FileChange:
-    """The change of the list that gives `old`'s repositories to `into` and removes `old`. Notes are the caller's.
-
-    Raises:
-        InvalidRequest: the same project twice, or `into` is not listed.
-    """
-    registry = load_registry(root)
-    if old == into:
-        raise InvalidRequest.of("project", "a project cannot be merged into itself")
-    target = registry.projects.get(into)
-    if target is None:
-        raise InvalidRequest.of("project", f"{into} is not listed", allowed=list(registry.projects))
-    source = registry.projects.get(old, Project(old))
-    united = Project(
-        into,
-        target.title or source.title,
-        tuple(dict.fromkeys((*target.repositories, *source.repositories))),
-        tuple(dict.fromkeys((*target.remotes, *source.remotes))),
-        tuple(dict.fromkeys((*target.stacks, *source.stacks))),
-    )
-    return _plan(root, {into: united}, removed=old)
-
-
-def plan_pin(top: Path, slug: str) -> FileChange:
-    """The change that fixes a repository's project in its `.vault-memory.toml`, to be committed and shared.
-
-    Raises:
-        InvalidRequest: not a slug, or the file cannot be parsed.
-    """
-    import tomlkit
-
-    _check_slug(slug)
-    path = top / PIN_FILE
-    before = read(path)
-    document = _document(decode(before, path), path)
-    document["project"] = slug
-    after = encode(tomlkit.dumps(document), before)
-    return FileChange(path, before, after, before, made=missing_folders(path))
-
-
-def _plan(root: Path, changed: Mapping[str, Project], *, removed: str = "") -> FileChange:
-    """The new text of the list with everything else in it kept."""
-    import tomlkit
-
-    path = root / PROJECTS_FILE
-    before = read(path)
-    document = _document(decode(before, path), path)
-    projects = document.setdefault("projects", tomlkit.table(is_super_table=True))
-    projects.pop(removed, None)
-    for slug, project in changed.items():
-        table = projects.setdefault(slug, tomlkit.table())
-        for key in ("title", "repositories", "remotes", "stacks"):
-            value: Any = getattr(project, key)
-            value = list(value) if isinstance(value, tuple) else value
-            if value and table.get(key) != value:
-                table[key] = value
-    after = encode(tomlkit.dumps(document), before)
-    return FileChange(path, before, after, before, made=missing_folders(path))
-
-
-def _document(text: str, path: Path) -> Any:
-    import tomlkit
-    from tomlkit.exceptions import ParseError
-
-    try:
-        return tomlkit.parse(text)
-    except ParseError as error:
-        raise InvalidRequest.of(str(path), f"not valid TOML: {error}; nothing was changed") from error
-
-
 def _parsed(text: str, path: Path) -> Registry:
     try:
         tables = tomllib.loads(text).get("projects", {})
@@ -289,8 +189,3 @@ def _project(slug: str, table: Any, path: Path) -> Project:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise InvalidRequest.of(str(path), f"projects.{slug}.{key} must be a list of texts")
     return Project(slug, title if isinstance(title, str) else "", **{key: tuple(value) for key, value in lists.items()})
-
-
-def _check_slug(slug: str) -> None:
-    if not is_slug(slug):
-        raise InvalidRequest.of("project", "must be lower-case letters, digits, '.', '-', '_' or '+', not 'global'")

@@ -6,24 +6,18 @@ it never writes to a tracked file, except for a captured checkpoint where the pe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 from vault_memory.config import Config
 from vault_memory.harness.gather import gather
+from vault_memory.harness.glance import glance
 from vault_memory.harness.hooks import HookInput, answer
 from vault_memory.harness.projects import Resolution, load_registry, project_here
 from vault_memory.harness.session import Trust, start_text
 from vault_memory.harness.told import Told
 from vault_memory.memory.scope import Scope
-from vault_memory.vault import Vault
-
-REFRESH_MS: Final = 100.0
-"""Time for reading notes that changed while no watcher ran; the rest is for whoever asks next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +55,9 @@ def run_hook(message: HookInput, site: HookSite) -> str:
 
 
 def _start(message: HookInput, site: HookSite) -> str:
-    with opened(site) as (vault, project):
-        told = Told(vault.folders.state / "sessions")
-        vault.refresh(budget_ms=REFRESH_MS)
+    project = project_of(site)
+    with glance(site.root, site.config) as vault:
+        told = Told(vault.state / "sessions")
         memories = gather(vault.catalog, Scope(project.slug, None), now=site.now)
         seen = told.load(message.session) if message.source == "resume" else {}
         start = start_text(memories, trust_of(site, project), now=site.now, seen=seen, notices=_notices(project))
@@ -71,13 +65,11 @@ def _start(message: HookInput, site: HookSite) -> str:
     return start.text
 
 
-@contextmanager
-def opened(site: HookSite) -> Iterator[tuple[Vault, Resolution]]:
-    """The vault and the project of the working folder."""
-    named = Resolution("known", site.project) if site.project else None
-    project = named or project_here(site.root, site.cwd, home=site.home)
-    with Vault.open(site.root, site.config) as vault:
-        yield vault, project
+def project_of(site: HookSite) -> Resolution:
+    """The project that the hook works for."""
+    if site.project:
+        return Resolution("known", site.project)
+    return project_here(site.root, site.cwd, home=site.home)
 
 
 def trust_of(site: HookSite, project: Resolution) -> Trust:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-
-from vault_memory.harness.edits import write_file
 
 _KEEP: Final = 200
 """Sessions that are remembered; the oldest go."""
@@ -38,7 +37,11 @@ class Told:
         if not session:
             return
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_file(self._path(session), json.dumps(dict(told)).encode())
+        path = self._path(session)
+        fresh = path.with_suffix(f".{os.getpid()}.tmp")
+        fresh.write_text(json.dumps(dict(told)), "utf-8")
+        fresh.chmod(0o600)
+        fresh.replace(path)
         for path in sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)[:-_KEEP]:
             path.unlink(missing_ok=True)
 

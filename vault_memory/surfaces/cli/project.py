@@ -27,7 +27,7 @@ def _show(action: str, name: str | None, into: str | None, title: str, dry_run: 
         case "bind":
             return _changed(settings, _bind(settings, name, title), dry_run)
         case "create":
-            from vault_memory.harness.projects import plan_create
+            from vault_memory.harness.project_edits import plan_create
 
             return _changed(settings, plan_create(settings.root(), _named(action, name), title=title), dry_run)
         case _:
@@ -72,14 +72,15 @@ def _list(settings: Settings) -> int:
 
 
 def _pin(name: str) -> FileChange:
-    from vault_memory.harness.projects import plan_pin
+    from vault_memory.harness.project_edits import plan_pin
 
     return plan_pin(Path(_facts().top), name)
 
 
 def _bind(settings: Settings, name: str | None, title: str) -> FileChange:
     """The person's own word that this repository is that project, a stranger's remote included."""
-    from vault_memory.harness.projects import plan_bind, project_here
+    from vault_memory.harness.project_edits import plan_bind
+    from vault_memory.harness.projects import project_here
 
     found = project_here(settings.root(), Path.cwd(), home=Path.home())
     return plan_bind(settings.root(), _named("bind", name or found.claims or found.slug), _facts(), title=title)
@@ -87,7 +88,7 @@ def _bind(settings: Settings, name: str | None, title: str) -> FileChange:
 
 def _merge(settings: Settings, old: str, into: str, dry_run: bool) -> int:
     """First the notes, one by one, then the list: a merge that was cut short is simply run again."""
-    from vault_memory.harness.projects import plan_merge
+    from vault_memory.harness.project_edits import plan_merge
     from vault_memory.memory.filter import Filter
     from vault_memory.memory.scope import ANY, Scope
     from vault_memory.operations.edit import Update, update
