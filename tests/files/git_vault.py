@@ -41,7 +41,12 @@ class GitVault:
         return self.git.repository
 
     def change(
-        self, path: str, text: str | bytes | None, operation: str = "", agent: str | None = "claude", session: str = "s1"
+        self,
+        path: str,
+        text: str | bytes | None,
+        operation: str = "",
+        agent: str | None = "claude",
+        session: str = "s1",
     ) -> Change:
         """Write as the tool does (the bytes before are those on disk) without queueing."""
         self.ticks += 1

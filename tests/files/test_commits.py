@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.files.git_vault import EMAIL, PERSON, START, GitVault, isolate, person_git
 
+from tests.files.git_vault import EMAIL, PERSON, START, GitVault, isolate, person_git
 from vault_memory.files.commits_message import read_trailers
 from vault_memory.files.queue import Change, CommitQueue
 
@@ -40,7 +40,11 @@ def test_a_write_becomes_a_commit_by_the_person_with_trailers(vault: GitVault) -
     message = vault.person("log", "-1", "--format=%B")
     assert message.startswith("remember: a\n")
     trailers = read_trailers(message)
-    assert (trailers.agent, trailers.session, trailers.operation_of("memories/a.md")) == ("claude", "s1", "remember-1abc")
+    assert (trailers.agent, trailers.session, trailers.operation_of("memories/a.md")) == (
+        "claude",
+        "s1",
+        "remember-1abc",
+    )
     assert vault.person("log", "-1", "--format=%(trailers:key=Memory-Agent,valueonly)").strip() == "claude"
     assert vault.status() == ""
 
@@ -127,7 +131,10 @@ def test_edits_made_after_our_write_are_not_swept_along(vault: GitVault) -> None
 def test_moves_and_removals_are_committed_and_leave_the_index_clean(vault: GitVault) -> None:
     vault.tool("folder/a.md", "some longer text that is kept\n")
     vault.flush()
-    new, old = vault.change("b.md", "some longer text that is kept\n", "move-1"), vault.change("folder/a.md", None, "move-1")
+    new, old = (
+        vault.change("b.md", "some longer text that is kept\n", "move-1"),
+        vault.change("folder/a.md", None, "move-1"),
+    )
     vault.commits.record([new, old])
     vault.flush()
     assert vault.messages()[-1] == "move: b"
@@ -357,7 +364,10 @@ def test_line_endings_are_stored_as_git_would(vault: GitVault) -> None:
     for path in ("a.txt.md", "auto.md", "raw.md", "plain.md"):
         vault.tool(path, b"one\r\ntwo\r\n")
     vault.flush()
-    stored = {path: vault.person("cat-file", "-s", f"HEAD:{path}").strip() for path in ("a.txt.md", "auto.md", "raw.md", "plain.md")}
+    stored = {
+        path: vault.person("cat-file", "-s", f"HEAD:{path}").strip()
+        for path in ("a.txt.md", "auto.md", "raw.md", "plain.md")
+    }
     assert stored == {"a.txt.md": "8", "auto.md": "8", "raw.md": "10", "plain.md": "10"}
     vault.tool("a.txt.md", b"one\r\ntwo\r\nthree\r\n")
     vault.flush()
@@ -381,7 +391,16 @@ def test_odd_names_are_committed_as_they_are(vault: GitVault) -> None:
 
 
 def test_values_of_a_caller_cannot_forge_trailers(vault: GitVault) -> None:
-    change = Change("a.md", None, b"x\n", "remember-1\nMemory-Agent: boss", START, "me\nMemory-Session: other", "s", "why\n\nMemory-Agent: x")
+    change = Change(
+        "a.md",
+        None,
+        b"x\n",
+        "remember-1\nMemory-Agent: boss",
+        START,
+        "me\nMemory-Session: other",
+        "s",
+        "why\n\nMemory-Agent: x",
+    )
     vault.hand("a.md", "x\n")
     vault.commits.record([change])
     vault.flush()

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.files.git_vault import GitVault, isolate, person_git
 
+from tests.files.git_vault import GitVault, isolate, person_git
 from vault_memory.files import git_upkeep
 from vault_memory.files.git import Git, blob_id, clean_environment
 from vault_memory.files.git_state import index_lock, remove_left_over
@@ -221,7 +221,9 @@ def test_a_left_over_index_lock_is_told_from_a_live_one_and_only_removed_when_as
     assert vault.flush().left == 0
 
 
-def test_upkeep_packs_what_many_commits_left_and_loses_nothing(vault: GitVault, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_upkeep_packs_what_many_commits_left_and_loses_nothing(
+    vault: GitVault, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(30):
         vault.tool(f"n{number}.md", f"{number}\n")
         vault.flush()

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.files.git_vault import GitVault, isolate
 
+from tests.files.git_vault import GitVault, isolate
 from vault_memory.errors import NotAllowed
 from vault_memory.files.githooks import HOOKS, hooks_folder, install, installed, remove, staged_refusals
 from vault_memory.memory.model import Finding

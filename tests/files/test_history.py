@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.files.git_vault import PERSON, START, GitVault, isolate, person_git
 
+from tests.files.git_vault import PERSON, START, GitVault, isolate, person_git
 from vault_memory.files.git import Git
 from vault_memory.files.history import blame, diff, history, show
 from vault_memory.files.history_dates import DateMap, read_dates

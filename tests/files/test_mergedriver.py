@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.files.git_vault import GitVault, isolate, person_git
 
+from tests.files.git_vault import GitVault, isolate, person_git
 from vault_memory.files.git import Git
 from vault_memory.files.git_setup import init_repository, merge_driver_problem, set_up_merge_driver
 
@@ -85,7 +85,9 @@ def test_edits_of_different_fields_and_paragraphs_merge(clones: tuple[GitVault, 
     assert second.status() == ""
 
 
-def test_edits_of_the_same_place_conflict_with_both_texts_and_nothing_else_does(clones: tuple[GitVault, GitVault]) -> None:
+def test_edits_of_the_same_place_conflict_with_both_texts_and_nothing_else_does(
+    clones: tuple[GitVault, GitVault],
+) -> None:
     first, second = clones
     _edit(first, "memories/deploy.md", ("Middle", "Center"))
     _edit(first, "memories/plain.md", ("one", "1"))
