@@ -1,13 +1,12 @@
-"""How many tokens a text will take, estimated without a tokeniser. Pure."""
+"""How many tokens a text costs a model, estimated without one: the single estimator of every budget. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-TokenCounter = Callable[[str], int]
+Counter = Callable[[str], int]
 
 
 def estimate_tokens(text: str) -> int:
-    """The larger of a quarter of the characters and 1.3 for each word, rounded up (the rule of the MemStack seed)."""
-    words = len(text.split())
-    return max(-(-len(text) // 4), -(-words * 13 // 10))
+    """max(⌈characters / 4⌉, ⌈words × 1.3⌉): rather too many than too few (formula of the MemStack pipeline)."""
+    return max(-(-len(text) // 4), -(-len(text.split()) * 13 // 10))

@@ -44,6 +44,7 @@ class Remember(Request):
     url: str | None = Field(None, description="The page it is about.")
     related_urls: list[str] | None = Field(None, description="Further pages.")
     stacks: list[str] | None = Field(None, description="Technologies it applies to.")
+    anchor_scope: Literal["global", "project", "stack"] | None = Field(None, description="Where an anchor holds.")
     expires_at: Time | None = Field(None, description="After this time it leaves results.")
     valid_from: Time | None = Field(None, description="From when the fact was true.")
     valid_to: Time | None = Field(None, description="Until when the fact was true (exclusive).")
