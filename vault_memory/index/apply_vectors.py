@@ -10,19 +10,22 @@ from vault_memory.index.apply_text import batch_end
 from vault_memory.index.numeric import np
 from vault_memory.index.record import forget_chunks, set_meta
 from vault_memory.index.state import IndexState, read_state
-from vault_memory.index.vectors import WIDTH, append_rows, checked, drop_others, map_rows
+from vault_memory.index.vectors import append_rows, checked, drop_others, map_rows, packed
 
 if TYPE_CHECKING:
     from vault_memory.index.catalog import Catalog
 
 BATCH_CHUNKS: Final = 8_000
+VECTOR_WIDTH: Final = 4
+"""Bytes of a number in chunks.vector."""
 DEAD_SHARE: Final = 0.2
 """The file is rewritten when more than this share of its rows belongs to no chunk."""
 DEAD_ROWS: Final = 256
 """… and more than this many do."""
 _PENDING: Final = (
-    "SELECT chunk, vector FROM chunks WHERE generation > ? AND generation <= ? AND vector IS NOT NULL"
-    " ORDER BY generation, chunk"
+    "SELECT chunks.chunk, chunks.vector, notes.kind FROM chunks JOIN notes ON notes.note = chunks.note"
+    " WHERE chunks.generation > ? AND chunks.generation <= ? AND chunks.vector IS NOT NULL"
+    " ORDER BY chunks.generation, chunks.chunk"
 )
 
 
@@ -54,7 +57,8 @@ def compact_vectors(catalog: Catalog, folder: Path, fresh_epoch: str, *, always:
     crc = 0
     for start in range(0, len(live), BATCH_CHUNKS):
         kept = [row for _, row in live[start : start + BATCH_CHUNKS]]
-        crc = append_rows(folder, fresh_epoch, start, state.dimensions, rows[kept].tobytes(), crc)
+        data = packed([rows.vectors[kept].tobytes()], rows.kinds[kept].tolist(), state.dimensions)
+        crc = append_rows(folder, fresh_epoch, start, state.dimensions, data, crc)
     with catalog.writing() as sql:
         if not _same(state, read_state(sql)):
             return False
@@ -104,8 +108,8 @@ def _apply_batch(catalog: Catalog, folder: Path, state: IndexState, fresh_epoch:
     rows, crc = (0, 0) if anew else (state.vector_rows, state.vector_crc)
     values: dict[str, int | str] = {"applied_vectors": end}
     if pending:
-        data = b"".join(vector for _, vector in pending)
-        dimensions = len(pending[0][1]) // WIDTH
+        dimensions = len(pending[0][1]) // VECTOR_WIDTH
+        data = packed([vector for _, vector, _ in pending], [kind for *_, kind in pending], dimensions)
         crc = append_rows(folder, epoch, rows, dimensions, data, crc)
         values |= {"vector_epoch": epoch, "vector_crc": crc, "dimensions": dimensions}
     elif anew:
@@ -115,7 +119,7 @@ def _apply_batch(catalog: Catalog, folder: Path, state: IndexState, fresh_epoch:
         if not _same(state, read_state(sql)):
             return None
         numbers = np.arange(rows, rows + len(pending)).tolist()
-        placed = [(row, chunk) for row, (chunk, _) in zip(numbers, pending, strict=True)]
+        placed = [(row, chunk) for row, (chunk, *_) in zip(numbers, pending, strict=True)]
         sql.executemany("UPDATE chunks SET row = ?, vector = NULL WHERE chunk = ?", placed)
         set_meta(sql, values)
         return read_state(sql)

@@ -83,10 +83,11 @@ def token_idf(sql: sqlite3.Connection, tokens: Sequence[int], total: int) -> Flo
 
 def counter(terms: Sequence[str]) -> Callable[[str], list[int]]:
     """Counts how often each of `terms` occurs in a bag of terms joined by spaces."""
+    fenced = [f" {term} " for term in terms]
 
     def count(bag: str) -> list[int]:
-        words = bag.split()
-        return [words.count(term) for term in terms]
+        text = f" {bag.replace(' ', '  ')} "  # every term has its own two spaces, so that neighbours both count
+        return [text.count(term) for term in fenced]
 
     return count
 

@@ -21,13 +21,13 @@ from vault_memory.index.columns import Candidates, Near, QueryValues, View, colu
 from vault_memory.index.derive import fingerprint
 from vault_memory.index.embed import Embedder
 from vault_memory.index.neighbours import LogRule, Sessions
-from vault_memory.index.numeric import Floats, np
+from vault_memory.index.numeric import np
 from vault_memory.index.overlay import Overlay
 from vault_memory.index.retrieve import Lists
 from vault_memory.index.selection import select
 from vault_memory.index.state import IndexState, read_state
 from vault_memory.index.text import TextReader, text_folder
-from vault_memory.index.vectors import map_rows
+from vault_memory.index.vectors import VectorRows, map_rows
 from vault_memory.memory.filter import Filter
 from vault_memory.memory.scope import Scope
 
@@ -74,7 +74,7 @@ class CandidateSource:
         self._overlay = Overlay()
         self._sessions = Sessions(is_log)
         self._text: tuple[str, int, TextReader] | None = None
-        self._rows: tuple[tuple[str, int], Floats] | None = None
+        self._rows: tuple[tuple[str, int, int], VectorRows] | None = None
 
     def gather(self, words: str, wanted: Filter, scope: Scope, *, now: datetime, sizes: Sizes = Sizes()) -> Candidates:
         """The candidates for a query of these words (question words already left out).
@@ -108,7 +108,7 @@ class CandidateSource:
             by_text = lists.text(query.terms, reader, sizes.text)
             near = partial(self._near, sql, state, query.vector) if self._near else _scan
             by_vector = lists.vectors(query.vector, rows, sizes.vectors, near)
-            return columns_of(View(sql, state, selection, rows, self._sessions), query, by_text, by_vector)
+            return columns_of(View(sql, state, selection, rows.vectors, self._sessions), query, by_text, by_vector)
 
     def _query(self, sql: Connection, state: IndexState, words: str) -> QueryValues:
         terms = wanted_terms(sql, analyse_query(words), state.chunk_count, state.total_length)
@@ -135,10 +135,10 @@ class CandidateSource:
             self._text = state.text_epoch, state.applied_text, self._text[2]
         return self._text[2] if self._text else None
 
-    def _vector_rows(self, state: IndexState, dimensions: int) -> Floats:
+    def _vector_rows(self, state: IndexState, dimensions: int) -> VectorRows:
         count = state.vector_rows if state.applied_vectors and state.dimensions == dimensions else 0
-        key = (state.vector_epoch, count)
-        if self._rows is None or self._rows[0] != key or self._rows[1].shape[1] != dimensions:
+        key = (state.vector_epoch, count, dimensions)
+        if self._rows is None or self._rows[0] != key:
             self._rows = key, map_rows(self._folder, state.vector_epoch, count, dimensions)
         return self._rows[1]
 

@@ -212,7 +212,7 @@ def _filled(
     beside = view.vectors([place[1:] if place else (None, None) for place in nearest])
     place_of = {key: n for n, key in enumerate(keys)}
     neighbour = _ints([place_of.get(place[0], NONE) if place else NONE for place in nearest])
-    tokens = [_tokens(view, row[2]) for _, row in rows]
+    tokens, offsets = _tokens(view, [row[2] or b"" for _, row in rows])
     number = {name: n for n, name in enumerate(sorted(logs))}
     count = len(rows)
     return Candidates(
@@ -224,8 +224,8 @@ def _filled(
         vector_rank=_ranks(keys, [hit.chunk for hit in by_vector]),
         cosine=_cosines(vectors, query.vector),
         vectors=vectors,
-        token_ids=np.concatenate([*tokens, np.zeros(0, np.int64)]),
-        token_offsets=np.concatenate([[0], np.cumsum([len(ids) for ids in tokens])]).astype(np.int64),
+        token_ids=tokens,
+        token_offsets=offsets,
         session=_ints([number.get(fact.session or "", NONE) for fact in facts]),
         previous=neighbour[:count],
         next=neighbour[count:],
@@ -245,8 +245,10 @@ def _shares(terms: WantedTerms, rows: Sequence[_Row], by_text: Sequence[TextHit]
     return np.array([known[fact.chunk] for fact, _ in rows], np.float64).reshape(len(rows), len(terms.asked))
 
 
-def _tokens(view: View, data: bytes | None) -> Ints:
-    return np.frombuffer(data or b"", f"<u{view.state.token_bytes}").astype(np.int64)
+def _tokens(view: View, data: Sequence[bytes]) -> tuple[Ints, Ints]:
+    width = view.state.token_bytes
+    ends = np.cumsum([0, *map(len, data)]) // width
+    return np.frombuffer(b"".join(data), f"<u{width}").astype(np.int64), ends.astype(np.int64)
 
 
 def _cosines(vectors: Floats, query: Floats) -> Floats:

@@ -146,7 +146,8 @@ def _mapped_table(file: Path) -> NDArray[Any]:
         length = int.from_bytes(stream.read(8), "little")
         entry = json.loads(stream.read(length))["embeddings"]
     kind = np.dtype(_TABLE_TYPES[entry["dtype"]])
-    return np.memmap(file, kind, "r", 8 + length + entry["data_offsets"][0], tuple(entry["shape"]))
+    start = 8 + length + entry["data_offsets"][0]
+    return np.memmap(file, kind, "r", start, tuple(entry["shape"])).view(np.ndarray)
 
 
 def _tokenizer(text: str) -> Tokenizer:

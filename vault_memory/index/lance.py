@@ -153,12 +153,12 @@ def _filled(catalog: Catalog, folder: Path, state: IndexState, table: Any, boot:
         gone = sql.execute("SELECT chunk FROM gone WHERE generation > ?", span[:1]).fetchall()
         new = sql.execute(f"SELECT chunk, row FROM chunks WHERE {_NEWER} ORDER BY row", span).fetchall()
     if table is None:
-        table = _database(folder).create_table(_TABLE, schema=_schema(rows.shape[1]), mode="overwrite")
+        table = _database(folder).create_table(_TABLE, schema=_schema(state.dimensions), mode="overwrite")
     else:
         _delete(table, [chunk for chunk, *_ in [*gone, *new]])
     for start in range(0, len(new), BATCH_CHUNKS):
         batch = np.array(new[start : start + BATCH_CHUNKS], np.int64)
-        table.add(_batch(batch[:, 0], rows[batch[:, 1]]))
+        table.add(_batch(batch[:, 0], rows.vectors[batch[:, 1]]))
     _tended(table)
     with catalog.writing() as sql:
         if read_state(sql).applied_lancedb == state.applied_lancedb:

@@ -16,7 +16,7 @@ from vault_memory.index.numeric import Floats, np
 from vault_memory.index.overlay import Overlay
 from vault_memory.index.selection import Selection
 from vault_memory.index.text import TextReader
-from vault_memory.index.vectors import best_first, cosines, exact_cosines
+from vault_memory.index.vectors import VectorRows, best_first, cosines, exact_cosines
 
 OVERSAMPLE: Final = 4
 """Tantivy is asked for so many times the list's length, as its statistics differ a little from ours."""
@@ -73,7 +73,7 @@ class Lists:
                 found += self._beside(wanted, reader, {hit.chunk for hit in found})
         return sorted(found, key=lambda hit: (-hit.score, hit.order))[:size]
 
-    def vectors(self, query: Floats, rows: Floats, size: int, near: Proposer) -> list[VectorHit]:
+    def vectors(self, query: Floats, rows: VectorRows, size: int, near: Proposer) -> list[VectorHit]:
         """The `size` best chunks with a positive cosine, by it, then ref and number.
 
         Args:
@@ -124,20 +124,22 @@ class Lists:
         rows = self.selection.rows(self.sql, _KEYS, [key for key in score if score[key] > 0])
         return [VectorHit(chunk, score[chunk], (ref, n)) for chunk, ref, n in rows]
 
-    def _applied_vectors(self, query: Floats, rows: Floats, size: int, near: Proposer) -> list[VectorHit]:
+    def _applied_vectors(self, query: Floats, rows: VectorRows, size: int, near: Proposer) -> list[VectorHit]:
         found: list[VectorHit] = []
         for block, floor in self._blocks(query, rows, size, near):
             wish = [row for row in block if row < len(rows)]
             passing = self.selection.rows(self.sql, f"{_KEYS}, chunks.row", wish, key="row")
             if passing:
-                exact = exact_cosines(rows[[row[3] for row in passing]], query).tolist()
+                exact = exact_cosines(rows.vectors[[row[3] for row in passing]], query).tolist()
                 pairs = zip(passing, exact, strict=True)
                 found += [VectorHit(chunk, score, (ref, n)) for (chunk, ref, n, _), score in pairs if score > 0]
             if sum(hit.score > floor + _NEAR for hit in found) >= size:
                 break
         return found
 
-    def _blocks(self, query: Floats, rows: Floats, size: int, near: Proposer) -> Iterator[tuple[Sequence[int], float]]:
+    def _blocks(
+        self, query: Floats, rows: VectorRows, size: int, near: Proposer
+    ) -> Iterator[tuple[Sequence[int], float]]:
         """Row numbers in growing blocks, best first, each with the score that what follows does not exceed."""
         if self.selection.few is not None:
             few = self.selection.rows(self.sql, "chunks.row", self.selection.few)
@@ -150,7 +152,9 @@ class Lists:
                 return
             seen.update(proposed)
             wish *= OVERSAMPLE
-        score = cosines(rows, query)
+        score = cosines(rows.vectors, query)
+        if self.selection.kinds is not None:
+            score[~np.isin(rows.kinds, self.selection.kinds)] = 0
         for block in best_first(score, 2 * size):
             yield [row for row in block.tolist() if row not in seen], float(score[block[-1]])
 

@@ -31,12 +31,14 @@ class Selection:
     Attributes:
         clause, params: the condition on table `notes`, complete.
         text: the part of it that Tantivy judges; it may let more pass, never less.
+        kinds: the kinds of notes that pass by their few-valued fields; None when all do.
         few: keys of all chunks that pass, when they are few; None when they are not, or nobody counted.
     """
 
     clause: str
     params: tuple[SqlValue, ...]
     text: TextFilter
+    kinds: tuple[int, ...] | None
     few: tuple[int, ...] | None
 
     def rows(self, sql: sqlite3.Connection, columns: str, keys: Iterable[int], *, key: str = "chunk") -> list[Any]:
@@ -66,7 +68,7 @@ def select(sql: sqlite3.Connection, wanted: Filter, scope: Scope, now: datetime)
         few = _few(sql, clause, params)
     tags = tuple(tuple(map(str, term.params)) for term in rest if term.column == "tags")
     text = TextFilter(kinds, tags) if few is None else TextFilter(chunks=few)
-    return Selection(clause, params, text, few)
+    return Selection(clause, params, text, kinds, few)
 
 
 def _kinds(sql: sqlite3.Connection, scope: Scope, terms: list[Term]) -> tuple[int, ...] | None:

@@ -9,15 +9,31 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from vault_memory.index.numeric import Floats, Ints, np
+from vault_memory.index.numeric import Floats, Ints, NDArray, np
 
 _CRC_BLOCK: Final = 1 << 20
-WIDTH: Final = 4
-"""Bytes of a number: rows are little-endian float32."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorRows:
+    """The rows of a vector file, read-only.
+
+    Attributes:
+        vectors: unit vectors, shape (rows, dimensions).
+        kinds: the kind of the note that each row's chunk belongs to (see the catalog's table `kinds`). A chunk is
+            recorded anew when its note's kind changes, so this never does.
+    """
+
+    vectors: Floats
+    kinds: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.kinds)
 
 
 def vector_file(folder: Path, epoch: str) -> Path:
@@ -25,30 +41,45 @@ def vector_file(folder: Path, epoch: str) -> Path:
     return folder / f"vec-{epoch}.f32"
 
 
-def map_rows(folder: Path, epoch: str, rows: int, dimensions: int) -> Floats:
-    """The first `rows` vectors, read-only; shape (rows, dimensions).
+def row_bytes(dimensions: int) -> int:
+    """Length of a row in the file."""
+    return _row_type(dimensions).itemsize
+
+
+def packed(vectors: Iterable[bytes], kinds: Iterable[int], dimensions: int) -> bytes:
+    """Rows as the file holds them, from little-endian float32 vectors and their notes' kinds."""
+    numbers = np.fromiter(kinds, "<i4")
+    rows = np.empty(len(numbers), _row_type(dimensions))
+    rows["vector"] = np.frombuffer(b"".join(vectors), "<f4").reshape(len(numbers), dimensions)
+    rows["kind"] = numbers
+    return rows.tobytes()
+
+
+def map_rows(folder: Path, epoch: str, rows: int, dimensions: int) -> VectorRows:
+    """The first `rows` rows.
 
     Raises:
         FileNotFoundError: the epoch is over, or the file was deleted.
         ValueError: the file is shorter than what was recorded.
     """
+    kind = _row_type(dimensions)
     if not rows:
-        return np.zeros((0, dimensions), np.float32)
+        return _columns(np.zeros(0, kind))
     file = vector_file(folder, epoch)
-    if file.stat().st_size < rows * dimensions * WIDTH:
+    if file.stat().st_size < rows * kind.itemsize:
         raise ValueError(f"{file} is shorter than its {rows} rows")
-    return np.memmap(file, "<f4", "r", 0, (rows, dimensions))
+    return _columns(np.memmap(file, kind, "r", 0, (rows,)).view(np.ndarray))
 
 
 def append_rows(folder: Path, epoch: str, rows: int, dimensions: int, data: bytes, crc: int) -> int:
-    """Write `data` behind the first `rows` rows and make it durable; the CRC of all rows, given that of the first.
+    """Write packed `data` behind the first `rows` rows and make it durable; the CRC of all, given that of the first.
 
     Raises:
         ValueError: the file is shorter than what was recorded.
     """
     folder.mkdir(parents=True, exist_ok=True)
     file = vector_file(folder, epoch)
-    start = rows * dimensions * WIDTH
+    start = rows * row_bytes(dimensions)
     created = not file.exists()
     with file.open("r+b" if not created else "w+b") as stream:
         if stream.seek(0, os.SEEK_END) < start:
@@ -65,7 +96,7 @@ def append_rows(folder: Path, epoch: str, rows: int, dimensions: int, data: byte
 
 def checked(folder: Path, epoch: str, rows: int, dimensions: int, crc: int) -> bool:
     """Whether the file holds the recorded rows: reads all of them."""
-    left = rows * dimensions * WIDTH
+    left = rows * row_bytes(dimensions)
     found = 0
     try:
         with vector_file(folder, epoch).open("rb") as stream:
@@ -92,7 +123,8 @@ def cosines(rows: Floats, query: Floats) -> Floats:
 
 def exact_cosines(rows: Floats, query: Floats) -> Floats:
     """Dot products that depend on the row alone and not on its place, so that a rebuilt index gives the same ones."""
-    found: Floats = np.einsum("ij,j->i", rows.astype(np.float64), query.astype(np.float64)).astype(np.float32)
+    wide = np.ascontiguousarray(rows, np.float64)
+    found: Floats = np.einsum("ij,j->i", wide, query.astype(np.float64)).astype(np.float32)
     return found
 
 
@@ -111,6 +143,14 @@ def best_first(scores: Floats, first: int) -> Iterator[Ints]:
             block, left = left, left[:0]
         yield block[np.lexsort((block, -scores[block]))]
         size *= 4
+
+
+def _row_type(dimensions: int) -> np.dtype[Any]:
+    return np.dtype([("vector", "<f4", (dimensions,)), ("kind", "<i4")])
+
+
+def _columns(rows: NDArray[Any]) -> VectorRows:
+    return VectorRows(rows["vector"], rows["kind"])
 
 
 def _sync_folder(folder: Path) -> None:
