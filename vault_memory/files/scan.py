@@ -167,9 +167,12 @@ class _Walk:
         if modes.S_ISDIR(stat.st_mode):
             if not path or not self._ignore.ignored(path, folder=True):
                 self._tree(f"{path}/" if path else "", place)
-        elif modes.S_ISREG(stat.st_mode) and not self._ignore.ignored(path):
-            folder, _, name = path.rpartition("/")
-            self._note(f"{folder}/" if folder else "", name, stat)
+        elif not self._ignore.ignored(path):
+            folder, slash, name = path.rpartition("/")
+            if modes.S_ISREG(stat.st_mode):
+                self._note(folder + slash, name, stat)
+            elif modes.S_ISLNK(stat.st_mode):
+                self._symlink(folder + slash, name, place)
 
     def _tree(self, prefix: str, place: str) -> None:
         todo = [(prefix, place)]
@@ -198,7 +201,7 @@ class _Walk:
                 if not self._ignore.folder(path) and self._usable(name, path[:-1]):
                     below.append((path, entry.path))
             elif entry.is_symlink():
-                self._symlink(prefix, entry)
+                self._symlink(prefix, name, entry.path)
             elif is_note_name(name):
                 self._entry(prefix, entry, seen)
         return below
@@ -234,17 +237,17 @@ class _Walk:
             self._find(path, "unusable_name", f"the path {reason}")
         return reason is None
 
-    def _symlink(self, prefix: str, entry: os.DirEntry[str]) -> None:
+    def _symlink(self, prefix: str, name: str, place: str) -> None:
         """A symlink that would be a note or a folder of notes is named, never followed."""
-        path = prefix + normal(entry.name)
+        path = prefix + normal(name)
         try:
-            folder = modes.S_ISDIR(os.stat(entry.path).st_mode)
+            folder = modes.S_ISDIR(os.stat(place).st_mode)
         except OSError:
             self._find(path, "symlink", "is a symlink that leads nowhere")
             return
         if self._ignore.folder(path + "/") if folder else not is_note_name(path) or self._ignore.note(prefix, path):
             return
-        real = os.path.realpath(entry.path)
+        real = os.path.realpath(place)
         inside = real == self._root or real.startswith(self._root + os.sep)
         what = f"is a symlink to {real[len(self._root) + 1 :] or 'the vault'}, which counts once" if inside else ""
         self._find(path, "symlink", what or "is a symlink that leads out of the vault")

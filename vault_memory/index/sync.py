@@ -197,7 +197,7 @@ class Sync:
         if not back:
             return seen, found
         again = self._scan(back)
-        findings = {*again.findings, *(pair for pair in seen.findings if pair[0] not in back)}
+        findings = {*again.findings, *(pair for pair in seen.findings if pair[0] not in again.files)}
         seen = replace(seen, files={**seen.files, **again.files}, findings=tuple(findings))
         return seen, diff(seen, known)
 
