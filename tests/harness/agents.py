@@ -80,9 +80,17 @@ def claude_code(desk: Desk, model: FakeModel, prompt: str) -> subprocess.Complet
 
 
 def codex(desk: Desk, model: FakeModel, prompt: str) -> subprocess.CompletedProcess[str]:
-    """One headless turn of Codex; hooks are approved for this run as a person would in /hooks."""
+    """One headless turn of Codex; hooks are approved for this run as a person would in /hooks.
+
+    `required` makes it wait for the server: by default its first turn begins without a server that is still starting.
+    """
     provider = f'{{name="fake",base_url="{model.url}/v1",wire_api="responses"}}'
-    settings = [f"model_providers.fake={provider}", 'model_provider="fake"', 'model="gpt-5"']
+    settings = [
+        f"model_providers.fake={provider}",
+        'model_provider="fake"',
+        'model="gpt-5"',
+        "mcp_servers.vault-memory.required=true",
+    ]
     flags = [part for setting in settings for part in ("-c", setting)]
     trust = ("--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox")
     return desk.run("codex", "exec", "--skip-git-repo-check", *trust, *flags, prompt)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vault_memory.harness.hooks import EVENTS, HookInput, read_input
+from vault_memory.harness.events import EVENTS
+from vault_memory.harness.hooks import HookInput, read_input
 from vault_memory.surfaces.cli.settings import Settings, common_options
 
 if TYPE_CHECKING:
-    from vault_memory.harness.base import Event
+    from vault_memory.harness.events import Event
     from vault_memory.harness.run_hook import HookSite
 
 _LOG_BYTES = 200_000

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from functools import partial
+from pathlib import Path
 
 import click
 
@@ -10,12 +12,14 @@ from vault_memory.surfaces.cli.settings import Settings, common_options
 
 
 def _mcp(profile: str) -> int:
-    from vault_memory.surfaces.locate import find_scope
+    from vault_memory.harness.binding import bind
     from vault_memory.surfaces.mcp.stdio import serve_stdio
 
     settings = Settings.current()
-    scope = find_scope(settings.project, settings.actor, environ=os.environ)
-    serve_stdio(settings.root, scope, profile=profile, environ=os.environ)
+    project = settings.project or os.environ.get("VAULT_MEMORY_PROJECT") or None
+    actor = settings.actor or os.environ.get("VAULT_MEMORY_ACTOR") or None
+    binding = partial(bind, cwd=Path.cwd(), home=Path.home(), project=project, actor=actor)
+    serve_stdio(settings.root, binding, profile=profile, environ=os.environ)
     return 0
 
 

@@ -11,17 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vault_memory.memory.scope import Scope
+    from vault_memory.harness.binding import Binding
     from vault_memory.operations.context import Context
     from vault_memory.upkeep import Upkeep
     from vault_memory.vault import Vault
 
 
-def serve_stdio(root: Callable[[], Path], scope: Scope, *, profile: str = "core", environ: Mapping[str, str]) -> None:
+def serve_stdio(
+    root: Callable[[], Path], bind: Callable[[Path], Binding], *, profile: str = "core", environ: Mapping[str, str]
+) -> None:
     """Serve until standard input closes; then commit what waits and return.
 
-    `root` finds the vault. It is asked at the first call, so that a vault which does not exist is no reason to die: every
-    call says so, and it is found when it appears.
+    `root` finds the vault and `bind` the project that is spoken for. They are asked at the first call, so that a vault
+    which does not exist is no reason to die: every call says so, and it is found when it appears.
     """
     logging.basicConfig(stream=sys.stderr, level=environ.get("VAULT_MEMORY_LOG", "WARNING").upper())
     gc.disable()  # a collection during the big import costs a tenth of it
@@ -32,7 +34,7 @@ def serve_stdio(root: Callable[[], Path], scope: Scope, *, profile: str = "core"
 
     gc.enable()
     gc.freeze()
-    opened = _Opened(root, scope, environ)
+    opened = _Opened(root, bind, environ)
     server = make_server(opened.context, profile)
 
     async def run() -> None:
@@ -48,29 +50,49 @@ def serve_stdio(root: Callable[[], Path], scope: Scope, *, profile: str = "core"
 class _Opened:
     """The vault, opened at the first call and kept."""
 
-    def __init__(self, root: Callable[[], Path], scope: Scope, environ: Mapping[str, str]) -> None:
+    def __init__(self, root: Callable[[], Path], bind: Callable[[Path], Binding], environ: Mapping[str, str]) -> None:
         self._root = root
-        self._scope = scope
+        self._bind = bind
         self._environ = environ
         self._lock = threading.Lock()
         self._vault: Vault | None = None
+        self._binding: Binding | None = None
         self._upkeep: Upkeep | None = None
 
     def context(self) -> Context:
         from vault_memory.operations.context import Context
 
-        vault = self._opened()
-        agent = self._environ.get("VAULT_MEMORY_AGENT") or None
-        session = self._environ.get("VAULT_MEMORY_SESSION") or self._environ.get("CLAUDE_SESSION_ID") or None
-        return Context(vault, self._scope, vault.clock(), agent, session, source="agent")
+        vault, binding = self._opened()
+        agent, session = self._who()
+        return Context(vault, binding.scope, vault.clock(), agent, session, source="agent")
+
+    def _who(self) -> tuple[str | None, str | None]:
+        """The agent and session that write, as far as the client's environment tells."""
+        names = ("VAULT_MEMORY_SESSION", "CLAUDE_CODE_SESSION_ID")
+        session = next((self._environ[name] for name in names if self._environ.get(name)), None)
+        return self._environ.get("VAULT_MEMORY_AGENT") or None, session
 
     def close(self) -> None:
         if self._upkeep is not None:
             self._upkeep.stop()
         if self._vault is not None:
+            self._list_project()
             self._vault.close()
 
-    def _opened(self) -> Vault:
+    def _list_project(self) -> None:
+        """Note the project that this server wrote for; what fails is tried by the next one."""
+        from vault_memory.errors import VaultError
+        from vault_memory.harness.binding import list_project
+
+        assert self._vault is not None
+        assert self._binding is not None
+        agent, session = self._who()
+        try:
+            list_project(self._vault, self._binding, agent=agent, session=session, now=self._vault.clock())
+        except (VaultError, OSError) as error:
+            logging.getLogger(__name__).warning("the project was not listed: %s", error)
+
+    def _opened(self) -> tuple[Vault, Binding]:
         with self._lock:
             if self._vault is None:
                 from vault_memory.config import load_config
@@ -78,7 +100,9 @@ class _Opened:
                 from vault_memory.vault import Vault
 
                 root = self._root()
+                self._binding = self._bind(root)
                 self._vault = Vault.open(root, load_config(root, environ=self._environ))
                 self._upkeep = Upkeep(self._vault)
                 self._upkeep.start()
-            return self._vault
+            assert self._binding is not None
+            return self._vault, self._binding
