@@ -231,7 +231,7 @@ class _Details:
     def __init__(self) -> None:
         self._files: list[tuple[Any, ...]] = []
         self._tags: list[tuple[str, int, bool, int]] = []
-        self._names: list[tuple[str, str, int]] = []
+        self._names: list[tuple[str, int, str]] = []
         self._links: list[tuple[Any, ...]] = []
         self._findings: list[tuple[Any, ...]] = []
 
@@ -240,7 +240,7 @@ class _Details:
         self._files.append(_file_values(memory.path, record.file))
         tags = dict.fromkeys(memory.inline_tags, True) | dict.fromkeys(memory.tags, False)
         self._tags.extend((tag, note, inline, kind) for tag, inline in tags.items())
-        self._names.extend((name, fold(name), note) for name in {memory.title, *memory.aliases})
+        self._names.extend((name, note, fold(name)) for name in {memory.title, *memory.aliases})
         for n, link in enumerate(links_of(memory)):
             self._links.append((note, n, link.target, link_key(link.target), link.style, link.relation))
         self._findings.extend(_finding_values(memory.path, memory.findings))

@@ -89,8 +89,8 @@ CREATE TABLE note_tags (        -- tags for filters; their order is in notes.fie
 
 CREATE TABLE note_names (       -- titles and aliases, for lookups
     name TEXT NOT NULL,          -- as written
-    key  TEXT NOT NULL,          -- folded
     note INTEGER NOT NULL REFERENCES notes ON DELETE CASCADE,
+    key  TEXT NOT NULL,          -- folded (behind the key columns: SQLite 3.40's integrity check errs otherwise)
     PRIMARY KEY (name, note)
 ) STRICT, WITHOUT ROWID;
 
