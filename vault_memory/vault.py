@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from vault_memory.index.indexes import Indexes
     from vault_memory.index.provenance import Provenances
     from vault_memory.index.read import Derive
-    from vault_memory.index.sync import Changes, Sync
+    from vault_memory.index.sync import Changes, Progress, Sync
     from vault_memory.index.usage import Usage
 
 Clock = Callable[[], datetime]
@@ -258,21 +258,23 @@ class Vault:
         underived = self.derive_pending(budget_ms) if searchable else 0
         return Freshness(changed, left, underived, watched=lease is not None)
 
-    def look(self, paths: Collection[str] | None, *, budget_ms: float | None = None) -> Changes:
+    def look(
+        self, paths: Collection[str] | None, *, budget_ms: float | None = None, progress: Progress | None = None
+    ) -> Changes:
         """Bring the notes at and below `paths` (None: all) into the catalog, chunks not included.
 
         Raises:
             StorageError: a folder cannot be read; nothing is removed from the catalog.
         """
         with self._threads:
-            return self.sync.run(paths, budget_ms=budget_ms)
+            return self.sync.run(paths, budget_ms=budget_ms, progress=progress)
 
-    def derive_pending(self, budget_ms: float | None = None) -> int:
+    def derive_pending(self, budget_ms: float | None = None, *, progress: Progress | None = None) -> int:
         """Make the chunks that are still to be made; how many notes are left when the time is up."""
         if not self.catalog.underived_count() and "full_sync" in vars(self):
             return 0
         with self._threads:
-            return self.full_sync.derive_pending(budget_ms=budget_ms)
+            return self.full_sync.derive_pending(budget_ms=budget_ms, progress=progress)
 
     def base(self, path: str, revision: str) -> Memory | None:
         """The note as it was at a revision, from the kept bases or the catalog; None when nobody kept it."""

@@ -206,6 +206,14 @@ class Catalog:
             raise IndexUnavailable("another process still reads the catalog's log", hint="purge again in a moment")
         return generation
 
+    def begin_anew(self) -> None:
+        """Forget everything, so that the next sync reads all notes.
+
+        Raises:
+            VaultLocked: another process keeps the catalog busy.
+        """
+        self._database.begin_anew()
+
     # Reads for a caller: never without a scope.
 
     def get(self, path: str, scope: Scope) -> Row | None:

@@ -101,6 +101,15 @@ class Database:
                     connection.execute("ROLLBACK")
                 raise
 
+    def begin_anew(self) -> None:
+        """Forget everything; processes that have the file open notice by the new `born` in `meta`.
+
+        Raises:
+            VaultLocked: another process keeps the file busy.
+        """
+        with _translated(self.path):
+            _made_anew(self.connection(), always=True)
+
     def close(self) -> None:
         """Close every thread's connection."""
         with self._lock:
@@ -150,9 +159,14 @@ def _prepare(connection: sqlite3.Connection) -> None:
     if connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION:
         return
     connection.execute("PRAGMA journal_mode = WAL")
+    _made_anew(connection, always=False)
+
+
+def _made_anew(connection: sqlite3.Connection, *, always: bool) -> None:
+    """Drop and make all tables; unless `always`, only when nobody else was faster."""
     connection.execute("PRAGMA foreign_keys = OFF")
     connection.execute("BEGIN EXCLUSIVE")
-    if connection.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:  # nobody else was faster
+    if always or connection.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
         _drop_all(connection)
         for statement in (TABLES + INDEXES).split(";\n"):
             connection.execute(statement)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_memory.index.apply import PENDING_CHANGES, PENDING_CHANGES_ONCE, Applier, Lock, boot_id
+from vault_memory.index.apply_text import restart_text
+from vault_memory.index.apply_vectors import restart_vectors
 from vault_memory.index.candidates import CandidateSource
 from vault_memory.index.derive import ChunkData, derive, fingerprint
 from vault_memory.index.lance import LanceNear
@@ -120,6 +122,13 @@ class Indexes:
             set_meta(sql, {"unembedded": 0})
         return False
 
+    def restart(self, *, text: bool, chunks: bool) -> None:
+        """Let the full-text index, or all chunks and with them every index, be made anew by the next apply."""
+        if text:
+            restart_text(self._catalog)
+        if chunks:
+            restart_vectors(self._catalog)
+
     def apply_if_due(self, *, lives_on: bool) -> bool:
         """Apply when enough is pending (or, in a process that lives on, when it has been quiet); whether it was done.
 
@@ -127,6 +136,9 @@ class Indexes:
         """
         with self._catalog.reading() as sql:
             state = read_state(sql)
+        if self.candidates.vectors_lost:
+            self.applier.check()
+            return True
         if state.generation != self._last_change[0]:
             self._last_change = state.generation, self._seconds()
         quiet = lives_on and self._seconds() - self._last_change[1] >= QUIET_SECONDS

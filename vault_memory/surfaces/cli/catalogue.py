@@ -48,6 +48,7 @@ _HERE = "vault_memory.surfaces.cli"
 _BY_HAND = (
     Command("demo", "Show the main job on real notes, offline, in under a minute.", TOOLS, f"{_HERE}.demo:demo"),
     Command("init", "Make a vault, or adopt a folder of notes untouched.", TOOLS, f"{_HERE}.init:init"),
+    Command("watch", "Follow changes by hand until Ctrl-C.", TOOLS, f"{_HERE}.watch:watch"),
     Command("mcp", "Serve the vault to an agent over MCP (stdio).", TOOLS, f"{_HERE}.mcp:mcp"),
     Command(
         "connect", "Give a coding agent this vault: server, session-start hook.", TOOLS, f"{_HERE}.connect:connect"
