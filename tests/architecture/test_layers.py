@@ -17,6 +17,7 @@ WRITERS = {
     "harness": "the settings files of coding agents",
     "formats": "exports, to where the caller says",
     "surfaces/cli/log.py": "the log of bugs",
+    "surfaces/cli/hook.py": "the log of hooks",
     "surfaces/cli/init.py": "the user's own settings",
     "surfaces/cli/demo.py": "plays the person who edits by hand",
 }

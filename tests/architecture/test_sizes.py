@@ -9,6 +9,10 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent.parent / "vault_memory"
 FILES = sorted(file for file in PACKAGE.rglob("*.py") if file.stat().st_size)
+LAST_RESORTS = {
+    "surfaces/cli/hook.py": "a coding agent would stop on any failure of a hook; it is logged",
+    "surfaces/mcp/server.py": "a bug in one tool must not take the server down; it is logged",
+}
 MOST_LINES_A_FILE = 400
 MOST_LINES_A_FUNCTION = 50
 
@@ -67,10 +71,10 @@ def is_broad(handler: ast.ExceptHandler) -> bool:
 
 
 def test_no_handler_swallows_what_nobody_foresaw() -> None:
-    broad = [
-        f"{file.relative_to(PACKAGE)}:{node.lineno}"
+    broad = {
+        file.relative_to(PACKAGE).as_posix()
         for file in FILES
         for node in ast.walk(tree_of(file))
         if isinstance(node, ast.ExceptHandler) and is_broad(node)
-    ]
-    assert broad == []
+    }
+    assert broad == set(LAST_RESORTS)
