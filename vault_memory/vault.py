@@ -96,7 +96,7 @@ class Vault:
 
     @classmethod
     def open(cls, root: Path, config: Config, *, clock: Clock = system_clock) -> Vault:
-        """The vault at `root`, with what a killed writer left behind put right.
+        """The vault at `root`; what a killed writer left behind is put right by the first look at the disk.
 
         Raises:
             VaultNotFound: there is no vault there.
@@ -267,7 +267,10 @@ class Vault:
             StorageError: a folder cannot be read; nothing is removed from the catalog.
         """
         with self._threads:
-            return self.sync.run(paths, budget_ms=budget_ms, progress=progress)
+            changes = self.sync.run(paths, budget_ms=budget_ms, progress=progress)
+            if changes.leftovers and self._recovered(changes.leftovers):
+                changes = self.sync.run(paths, budget_ms=budget_ms, progress=progress)
+        return changes
 
     def derive_pending(self, budget_ms: float | None = None, *, progress: Progress | None = None) -> int:
         """Make the chunks that are still to be made; how many notes are left when the time is up."""
@@ -332,6 +335,15 @@ class Vault:
             self.audit.append(_entry(batch, written) for written in batch.written)
         except (OSError, VaultError) as error:
             batch.warnings.append(f"saved, but the history could not be queued: {error}")
+
+    def _recovered(self, leftovers: Collection[str]) -> bool:
+        """Put right what a killed writer left, unless a writer is at it now; whether a text came back."""
+        if not self._lock.try_acquire():
+            return False
+        try:
+            return bool(self.store.recover(leftovers))
+        finally:
+            self._lock.release()
 
     def keep(self, path: str, data: bytes, now: datetime) -> None:
         """Keep the bytes a write is about to replace: durably where no commit will hold them, else as a merge base."""

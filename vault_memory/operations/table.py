@@ -71,6 +71,7 @@ _ROWS = (
     Operation("delete", "lifecycle", "destructive", "Delete a memory softly: hidden, restorable."),
     Operation("restore", "lifecycle", "write", "Bring back a forgotten, deleted or earlier version of a memory."),
     Operation("status", "status", "read", "How the vault and its indexes are doing."),
+    Operation("doctor", "doctor", "write", "Check notes, indexes, watcher, git and places; mend what can be mended."),
     Operation("reindex", "reindex", "write", "Make the indexes anew from the notes, or bring them up to date."),
     Operation("stats", "status", "read", "Counts by type, status, project and actor."),
 )
