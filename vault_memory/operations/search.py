@@ -148,11 +148,10 @@ def _hit(candidates: Candidates, ordered: Ordered, row: int, memory: Memory) -> 
     if by_text > 0 or by_vector > 0:
         source = "both" if by_text > 0 and by_vector > 0 else "fts" if by_text > 0 else "vec"
     terms = candidates.query.terms.asked
-    best, weight = ordered.judged.matches.best[row], ordered.judged.matches.weight
     return Hit(
         memory=memory,
-        score=round(float(ordered.judged.score[row]), 6),
-        relevance=round(float(best @ weight), 4) if len(weight) else 0.0,
+        score=round(float(ordered.scores[row]), 6),
+        relevance=round(float(ordered.relevance[row]), 4),
         match_source=source,
         fts_rank=by_text if by_text > 0 else None,
         vec_distance=round(1 - float(candidates.cosine[row]), 6) if candidates.vectors[row].any() else None,

@@ -76,12 +76,13 @@ def as_json(document: Any) -> str:
 
 
 def exit_code(document: Any) -> int:
-    """0, or the code of an answer that reports a refusal: all of it (rejected) or a part of a batch."""
+    """0, or the code of an answer that reports a refusal (rejected), failed parts, or a vault that is not healthy."""
     if not isinstance(document, dict):
         return 0
     if document.get("outcome") == "rejected":
         return Rejected.exit_code
-    return PartialFailure.exit_code if document.get("failed") else 0
+    failed = document.get("failed") or document.get("healthy") is False
+    return PartialFailure.exit_code if failed else 0
 
 
 def problem(error: VaultError, *, as_json: bool) -> int:
