@@ -77,14 +77,15 @@ class Curation:
 class Ranking:
     """Weights of the ranking features (see docs/search.md); change them only with a measurement."""
 
-    bm25: float = 0.2
-    maxsim: float = 0.8
-    cosine: float = 0.6
+    bm25: float = 0.3
+    maxsim: float = 0.7
+    cosine: float = 0.5
     window: float = 0.5
     context: float = 0.3
     neighbours: float = 0.4
     session: float = 0.9
     answer: float = 0.35
+    feedback: float = 0.3
     name: float = 0.5
     date: float = 1.1
     question: float = 0.2

@@ -16,22 +16,33 @@ from vault_memory.search.pool import NONE
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from numpy.typing import NDArray
+
     from vault_memory.search.pool import Flags, Floats, Ints, Pool, QueryNumbers, TokenVectors
 
 _TINY = 1e-9
 _FAR = 0.85
 """What a match two memories away counts."""
+_MAX_TOKENS = 128
+"""Distinct query tokens that are compared; more only cost time and memory."""
+_FEEDBACK_BEST = 5
 _SESSION_BEST = 3
 """How many of a session's memories speak for it (measured: 3 is better than 1 or the mean of all)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """How well each query token is met: the best cosine in each row, 0 where the token is opposed; (rows, tokens)."""
+    """How well each query token is met by each row.
 
+    Attributes:
+        tokens: the query's distinct tokens in query order; shape (tokens,).
+        best: cosine of its best partner in each row, 0 where none is on its side; shape (rows, tokens).
+        weight: share of each token in the query's idf mass; sums to 1, or is empty.
+    """
+
+    tokens: Ints
     best: Floats
     weight: Floats
-    """Share of each token in the query's idf mass; sums to 1, or is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +57,7 @@ class Features:
     neighbours: Floats
     session: Floats
     answer: Floats
+    feedback: Floats
     name: Floats
     date: Floats
     question: Floats
@@ -54,18 +66,27 @@ class Features:
 def token_matches(query: QueryNumbers, pool: Pool, token_vectors: TokenVectors) -> Matches:
     """Late interaction: each query token looks for its best partner among a row's tokens.
 
-    Only the pool's unique tokens are gathered and compared, then spread to the rows.
+    Only the pool's unique tokens are gathered and compared, then spread to the rows. A token that the query repeats
+    counts as often; of a very long query the tokens that weigh most are kept.
     """
-    rows, tokens = len(pool), len(query.token_ids)
-    lengths = np.diff(pool.token_offsets)
-    if not rows or not tokens or not lengths.any():
-        return Matches(np.zeros((rows, tokens), np.float32), _shares(query.token_idf))
-    unique, where = np.unique(pool.token_ids, return_inverse=True)
-    cosines = np.maximum(token_vectors(unique) @ token_vectors(query.token_ids).T, 0)
-    filled = np.flatnonzero(lengths)
-    best = np.zeros((rows, tokens), np.float32)
-    best[filled] = np.maximum.reduceat(cosines[where], pool.token_offsets[filled], axis=0)
-    return Matches(np.minimum(best, 1), _shares(query.token_idf))
+    tokens, weight = _asked(query)
+    best = np.zeros((len(pool), len(tokens)), np.float32)
+    filled = np.flatnonzero(np.diff(pool.token_offsets))
+    if len(filled) and len(tokens):
+        unique, where = np.unique(pool.token_ids, return_inverse=True)
+        cosines = np.clip(token_vectors(unique) @ token_vectors(tokens).T, 0, 1)
+        best[filled] = np.maximum.reduceat(cosines[where], pool.token_offsets[filled], axis=0)
+    return Matches(tokens, best, weight)
+
+
+def _asked(query: QueryNumbers) -> tuple[Ints, Floats]:
+    """The query's distinct tokens in query order and their shares of the idf mass."""
+    tokens, first, count = np.unique(query.token_ids, return_index=True, return_counts=True)
+    mass = query.token_idf[first] * count
+    kept = np.sort(np.lexsort((first, -mass))[:_MAX_TOKENS])
+    kept = kept[np.argsort(first[kept])]
+    share = mass[kept] / max(float(mass[kept].sum()), _TINY)
+    return tokens[kept].astype(np.int64), share.astype(np.float32)
 
 
 def features(
@@ -77,7 +98,7 @@ def features(
     date: Floats,
     session_weights: tuple[float, float, float],
 ) -> Features:
-    """All features of the pool.
+    """All features of the pool but `feedback`, which needs a first order and is left at 0.
 
     Args:
         names: lower-case words of the query that may name somebody.
@@ -87,7 +108,7 @@ def features(
     bm25 = _share_of_best(pool.bm25)
     maxsim = scaled(matches.best @ matches.weight)
     cosine = scaled(pool.cosine)
-    evidence = _share_of_best(sum(w * f for w, f in zip(session_weights, (bm25, maxsim, cosine), strict=True)))
+    evidence = _share_of_best(np.stack((bm25, maxsim, cosine), axis=1) @ np.array(session_weights, np.float32))
     linked = bool(pool.log.any())
     nothing = np.zeros(len(pool), np.float32)
     return Features(
@@ -99,27 +120,32 @@ def features(
         neighbours=_neighbours(query, pool) if linked else nothing,
         session=_session(pool, evidence) if linked else nothing,
         answer=_answer(pool, maxsim) if linked else nothing,
+        feedback=nothing,
         name=_named(pool, names),
         date=date,
         question=pool.question.astype(np.float32),
     )
 
 
+def feedback(pool: Pool, scores: NDArray[np.float64]) -> Floats:
+    """Cosine with what the best five by `scores` have in common: pseudo-relevance feedback (Rocchio), pool only."""
+    best = np.lexsort((pool.chunk, -scores))[:_FEEDBACK_BEST]
+    centre = np.maximum(scores[best], 0).astype(np.float32) @ pool.vectors[best]
+    norm = float(np.linalg.norm(centre))
+    return scaled(pool.vectors @ (centre / norm)) if norm > _TINY else np.zeros(len(pool), np.float32)
+
+
 def scaled(values: Floats) -> Floats:
     """Min-max scaled to 0–1; all zeros when the values do not differ."""
     if not len(values) or (span := values.max() - values.min()) <= _TINY:
         return np.zeros(len(values), np.float32)
-    return ((values - values.min()) / span).astype(np.float32)
+    return np.asarray((values - values.min()) / span, np.float32)
 
 
 def _share_of_best(values: Floats) -> Floats:
     if not len(values) or (best := values.max()) <= _TINY:
         return np.zeros(len(values), np.float32)
-    return (values / best).astype(np.float32)
-
-
-def _shares(idf: Floats) -> Floats:
-    return idf / max(float(idf.sum()), _TINY)
+    return np.asarray(values / best, np.float32)
 
 
 def _window(pool: Pool, matches: Matches) -> Floats:

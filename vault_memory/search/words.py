@@ -34,3 +34,9 @@ def content_words(text: str, keep: Collection[str] = ()) -> list[str]:
     found = words(text)
     kept = [word for word in found if (low := word.lower()) not in QUESTION_WORDS or low in keep]
     return kept or found
+
+
+def name_words(text: str) -> frozenset[str]:
+    """The lower-case words of a query that may name a speaker; "Anas" may mean Ana, as "Ana's" does."""
+    found = {word.lower() for word in content_words(text)}
+    return frozenset(found | {word[:-1] for word in found if word.endswith("s")})
