@@ -266,6 +266,43 @@ def test_se_01_no_path_leads_outside(place: str, run: Run, vault: Path, tmp_path
     assert {file for file in changed if "state" not in file.parts} == set()
 
 
+def test_edit_opens_the_note_in_the_persons_editor(run: Run, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = stored(run, "First text.", "--title", "Edited")
+    monkeypatch.setenv("VISUAL", "sed -i 's/First/Second/'")
+    assert run("edit", "Edited").out.startswith("edited")
+    assert (vault / memory["path"]).read_bytes().endswith(b"\nSecond text.")
+    assert run("edit", "Edited").out.startswith("unchanged")
+
+
+def test_edit_says_at_once_what_became_odd(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    ref = stored(run, "A fact.")["ref"]
+    monkeypatch.setenv("VISUAL", "sed -i 's/^id:/importance: much\\nid:/'")
+    answer = run("edit", ref)
+    assert answer.code == 0
+    assert "importance" in answer.err
+
+
+def test_an_editor_that_fails_is_a_refusal_with_its_name(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    ref = stored(run, "A fact.")["ref"]
+    monkeypatch.setenv("VISUAL", "false")
+    answer = run("edit", ref)
+    assert answer.code == 2
+    assert "false" in answer.err
+
+
+def test_git_merges_notes_field_by_field_through_the_command(run: Run, tmp_path: Path) -> None:
+    text = "---\ntags: [{}]\nversion: {}\n---\nBody.\n"
+    for name, content in {"base": ("a", 1), "ours": ("a, b", 2), "theirs": ("a, c", 3)}.items():
+        (tmp_path / name).write_text(text.format(*content), "utf-8")
+    files = [str(tmp_path / name) for name in ("base", "ours", "theirs")]
+    assert run("git-merge", *files, "7", "note.md").code == 0
+    assert (tmp_path / "ours").read_text("utf-8") == text.format("a, b, c", 3)
+    (tmp_path / "theirs").write_text("---\ntags: [a]\nversion: 1\n---\nTheirs.\n", "utf-8")
+    (tmp_path / "ours").write_text("---\ntags: [a]\nversion: 1\n---\nOurs.\n", "utf-8")
+    assert run("git-merge", *files, "7", "note.md").code == 1
+    assert "<<<<<<<" in (tmp_path / "ours").read_text("utf-8")
+
+
 def test_a_person_sees_warnings_and_hints_on_stderr_and_the_answer_on_stdout(run: Run, vault: Path) -> None:
     (vault / "odd.md").write_text("---\nstatus: draft\n---\nText.\n", "utf-8")
     shown = run("get", "odd.md")

@@ -48,6 +48,7 @@ _HERE = "vault_memory.surfaces.cli"
 _BY_HAND = (
     Command("demo", "Show the main job on real notes, offline, in under a minute.", TOOLS, f"{_HERE}.demo:demo"),
     Command("init", "Make a vault, or adopt a folder of notes untouched.", TOOLS, f"{_HERE}.init:init"),
+    Command("edit", "Open a memory's note in your own editor.", TOOLS, f"{_HERE}.edit:edit"),
     Command("watch", "Follow changes by hand until Ctrl-C.", TOOLS, f"{_HERE}.watch:watch"),
     Command("mcp", "Serve the vault to an agent over MCP (stdio).", TOOLS, f"{_HERE}.mcp:mcp"),
     Command(
@@ -59,6 +60,7 @@ _BY_HAND = (
     Command("project", "Which project this folder is; bind, pin, merge projects.", TOOLS, f"{_HERE}.project:project"),
     Command("memories", "What is remembered for this folder's project.", TOOLS, f"{_HERE}.memories:memories"),
     Command("hook", "Answer a coding agent's hook (JSON on stdin).", TOOLS, f"{_HERE}.hook:hook"),
+    Command("git-merge", "Merge a note for git, field by field.", TOOLS, f"{_HERE}.git_merge:git_merge"),
     Command("completion", "Print the completion script for your shell.", TOOLS, f"{_HERE}.completion:completion"),
 )
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from vault_memory.surfaces.cli.blocks import Block, Card, Line, Raw, Style, Table
 
 Document = Any
-_GOOD: Final = frozenset({"stored", "updated", "restored", "moved", "archived", "deleted", "purged"})
+_GOOD: Final = frozenset({"stored", "updated", "edited", "restored", "moved", "archived", "deleted", "purged"})
 _CARD_FIELDS: Final = (
     "ref", "path", "memory_type", "status", "tags", "aliases", "project", "domain", "actor", "session", "agent",
     "source", "importance", "confidence", "verification", "pinned", "url", "expires_at", "valid_from", "valid_to",
