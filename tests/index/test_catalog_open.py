@@ -1,4 +1,4 @@
-"""The catalog's file: thrown away when it is of no use, made again when it was removed, shared by threads and processes."""
+"""The catalog's file: thrown away when it is of no use, made again when removed, shared by threads and processes."""
 
 from __future__ import annotations
 

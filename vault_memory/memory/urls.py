@@ -41,7 +41,7 @@ def url_key(text: str) -> str:
 def site_of(text: str | None) -> str | None:
     """The host without `www.` and port, lower case; None when `text` is no URL."""
     parts = _parts(text) if text else None
-    return (parts.hostname or "").removeprefix("www.") or None if parts else None
+    return (parts.hostname or "").lower().removeprefix("www.") or None if parts else None
 
 
 def _parts(text: str) -> SplitResult | None:
