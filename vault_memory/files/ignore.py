@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -27,8 +27,7 @@ class Patterns:
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = [line for line in lines if _matters(line)]
-        self._spec: GitIgnoreSpec | None = None
-        self._any: re.Pattern[str] | None = None
+        self._rules: tuple[GitIgnoreSpec, Callable[[str], object]] | None = None
 
     def __bool__(self) -> bool:
         return bool(self._lines)
@@ -38,23 +37,20 @@ class Patterns:
 
         `path` is relative to the folder of the ignore file; a folder's ends in `/`.
         """
-        if not self._lines:
-            return None
         spec, matches_any = self._compiled()
-        if matches_any is not None and not matches_any.match(path):
-            return None
-        return spec.check_file(path).include
+        return spec.check_file(path).include if matches_any(path) else None
 
-    def _compiled(self) -> tuple[GitIgnoreSpec, re.Pattern[str] | None]:
+    def _compiled(self) -> tuple[GitIgnoreSpec, Callable[[str], object]]:
         """The exact rules, and one expression that is cheap to ask first: most paths match no line at all."""
-        if self._spec is None:
+        if self._rules is None:
             from pathspec import GitIgnoreSpec
 
-            self._spec = GitIgnoreSpec.from_lines(self._lines)
-            sources = [pattern.regex.pattern for pattern in self._spec.patterns if pattern.regex is not None]
+            spec = GitIgnoreSpec.from_lines(self._lines)
+            sources = [pattern.regex.pattern for pattern in spec.patterns if pattern.regex is not None]
             named = re.compile(r"\(\?P<\w+>")
-            self._any = re.compile("|".join(f"(?:{named.sub('(?:', source)})" for source in sources))
-        return self._spec, self._any
+            either = re.compile("|".join(f"(?:{named.sub('(?:', source)})" for source in sources))
+            self._rules = spec, either.match
+        return self._rules
 
 
 class Ignore:
@@ -90,14 +86,22 @@ class Ignore:
         name = path[path.rfind("/", 0, -1) + 1 : -1]
         if name[0] == "." or name in CLUTTER or path[:-1] in self._own:
             return True
-        return self._matched(path, path[: -len(name) - 1])
+        return self._judged(path, self._chain(path[: -len(name) - 1]))
 
     def note(self, folder: str, name: str) -> bool:
         """True for a note to leave out, given that its folder (`""` or with `/` at the end) is not."""
         if name[0] == ".":
             return True
         path = folder + name
-        return path in self._own or self._matched(path, folder)
+        return path in self._own or self._judged(path, self._chain(folder))
+
+    def notes_of(self, folder: str) -> Callable[[str], bool] | None:
+        """`note` for the visible names of one folder, its rules looked up once; None when it leaves nothing out."""
+        own = {path[len(folder) :] for path in self._own if path.startswith(folder)}
+        chain = self._chain(folder)
+        if not own and not chain and not self._globs:
+            return None
+        return lambda name: name in own or self._judged(folder + name, chain)
 
     def load(self, folder: str) -> None:
         """Read the .gitignore of a folder (`""` or with `/` at the end) when it is new or changed."""
@@ -115,18 +119,26 @@ class Ignore:
         """Drop the rules of a folder that has no .gitignore (any more)."""
         self._files.pop(folder, None)
 
-    def _matched(self, path: str, folder: str) -> bool:
-        """The verdict of the nearest ignore file with an opinion; the config's globs have the last word on ignoring."""
-        if self._globs and self._globs.verdict(path):
-            return True
+    def _chain(self, folder: str) -> list[tuple[Patterns, int]]:
+        """The ignore files that speak of a folder's entries, nearest first, each with the length of its own path."""
+        chain = []
         while self._files:
-            if folder in self._files:
-                verdict = self._files[folder][1].verdict(path[len(folder) :])
-                if verdict is not None:
-                    return verdict
+            known = self._files.get(folder)
+            if known is not None and known[1]:
+                chain.append((known[1], len(folder)))
             if not folder:
                 break
             folder = folder[: folder.rfind("/", 0, -1) + 1]
+        return chain
+
+    def _judged(self, path: str, chain: list[tuple[Patterns, int]]) -> bool:
+        """The verdict of the nearest ignore file with an opinion; the config's globs may leave out what it keeps."""
+        if self._globs and self._globs.verdict(path):
+            return True
+        for patterns, start in chain:
+            verdict = patterns.verdict(path[start:])
+            if verdict is not None:
+                return verdict
         return False
 
 

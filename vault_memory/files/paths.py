@@ -8,7 +8,6 @@ from typing import Final
 from urllib.parse import unquote
 
 NOTE_SUFFIX: Final = ".md"
-TRASH: Final = ".trash"
 MAX_NAME_BYTES: Final = 200
 """Of a new name without its suffix: file systems allow 255, temp names and sync tools want some of it."""
 

@@ -170,7 +170,7 @@ class _Walk:
         elif not self._ignore.ignored(path):
             folder, slash, name = path.rpartition("/")
             if modes.S_ISREG(stat.st_mode):
-                self._note(folder + slash, name, stat)
+                self._note(path, stat)
             elif modes.S_ISLNK(stat.st_mode):
                 self._symlink(folder + slash, name, place)
 
@@ -189,8 +189,7 @@ class _Walk:
 
     def _folder(self, prefix: str, listing: list[os.DirEntry[str]]) -> list[tuple[str, str]]:
         """Take in the notes of one folder; the folders below that are to be walked too."""
-        below = []
-        seen: set[str] = set()
+        below, notes = [], []
         for entry in listing:
             name = entry.name
             if name[0] == ".":
@@ -198,40 +197,49 @@ class _Walk:
                     self._leftovers.append(entry.path[len(self._root) + 1 :])
             elif entry.is_dir(follow_symlinks=False):
                 path = f"{prefix}{normal(name)}/"
-                if not self._ignore.folder(path) and self._usable(name, path[:-1]):
+                if not self._ignore.folder(path) and (is_plain(name) or self._usable(path[:-1])):
                     below.append((path, entry.path))
             elif entry.is_symlink():
                 self._symlink(prefix, name, entry.path)
             elif is_note_name(name):
-                self._entry(prefix, entry, seen)
+                notes.append(entry)
+        self._notes(prefix, notes)
         return below
 
-    def _entry(self, prefix: str, entry: os.DirEntry[str], seen: set[str]) -> None:
-        name = normal(entry.name)
-        if self._ignore.note(prefix, name) or not self._usable(entry.name, prefix + name):
-            return
-        clash = folded(name)
-        if clash in seen:
-            self._find(prefix + name, "name_clash", "another note in the folder has this name but for its case")
-            if name != entry.name and prefix + name in self._files:
-                return
-        seen.add(clash)
-        try:
-            self._note(prefix, name, entry.stat(follow_symlinks=False))
-        except FileNotFoundError:  # gone since the listing: as good as never seen
-            return
+    def _notes(self, prefix: str, entries: list[os.DirEntry[str]]) -> None:
+        """Take in the notes of one folder. This is the loop that counts: a plain name costs next to nothing."""
+        ignored = self._ignore.notes_of(prefix)
+        seen: set[str] = set()
+        for entry in entries:
+            name = entry.name
+            plain = is_plain(name)
+            if not plain:
+                name = normal(name)
+            if (ignored is not None and ignored(name)) or not (plain or self._usable(prefix + name)):
+                continue
+            clash = name.lower() if plain else folded(name)
+            if clash in seen and not self._clashing(prefix + name, exact=name == entry.name):
+                continue
+            seen.add(clash)
+            try:
+                self._note(prefix + name, entry.stat(follow_symlinks=False))
+            except FileNotFoundError:  # gone since the listing: as good as never seen
+                continue
 
-    def _note(self, prefix: str, name: str, stat: os.stat_result) -> None:
+    def _clashing(self, path: str, *, exact: bool) -> bool:
+        """Name a clash; False for the other Unicode form of a path that is seen already."""
+        self._find(path, "name_clash", "another note in the folder has this name but for its case")
+        return exact or path not in self._files
+
+    def _note(self, path: str, stat: os.stat_result) -> None:
         if not modes.S_ISREG(stat.st_mode):
-            self._find(prefix + name, "not_a_file", "is a pipe, a socket or a device")
+            self._find(path, "not_a_file", "is a pipe, a socket or a device")
         elif stat.st_size > self._max_bytes:
-            self._find(prefix + name, "too_large", f"holds more than {self._max_bytes:,} bytes")
+            self._find(path, "too_large", f"holds more than {self._max_bytes:,} bytes")
         else:
-            self._files[prefix + name] = Stat.of(stat)
+            self._files[path] = Stat.of(stat)
 
-    def _usable(self, name: str, path: str) -> bool:
-        if is_plain(name):
-            return True
+    def _usable(self, path: str) -> bool:
         reason = problem(path)
         if reason:
             self._find(path, "unusable_name", f"the path {reason}")
