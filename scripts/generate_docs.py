@@ -1,4 +1,5 @@
-"""Writes the pages that are generated from code: docs/cli.md, docs/config.md, docs/errors.md.
+"""Writes the pages that are generated from code: docs/cli.md, docs/config.md, docs/errors.md, and the defaults in the
+config file of the vault template (its explanations are written by hand, one above each setting).
 
     python scripts/generate_docs.py [--check]
 
@@ -67,8 +68,25 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
+def config_template() -> str:
+    """The vault's config file as it is, with every default brought up to date.
+
+    Raises:
+        SystemExit: a setting is not explained there yet; the message names it.
+    """
+    defaults = {f"{table}.{name}".lstrip("."): default for table, rows in _settings() for name, default, _ in rows}
+    told = dict(_lines())
+    if missing := sorted(set(defaults) - set(told)):
+        raise SystemExit(f"{TEMPLATE.relative_to(ROOT)} does not explain: {', '.join(missing)}")
+    lines = TEMPLATE.read_text("utf-8").splitlines()
+    for name, number in told.items():
+        start, _, _ = lines[number].partition(" = ")
+        lines[number] = f"{start} = {defaults[name]}"
+    return "\n".join(lines) + "\n"
+
+
 def config_page() -> str:
-    """Every setting with type, default and explanation; the explanations are those of the vault's own config file."""
+    """Every setting with default and explanation; the explanations are those of the vault's own config file."""
     told = dict(explanations())
     parts = [
         f"# Settings\n\n{NOTE}",
@@ -90,18 +108,25 @@ def config_page() -> str:
 
 
 def explanations() -> Iterator[tuple[str, str]]:
-    """Setting (`table.key`) and explanation, read from the comments of the vault's config file."""
-    table, told = "", list[str]()
-    for line in TEMPLATE.read_text("utf-8").splitlines():
+    """Setting (`table.key`) and explanation: the comment lines right above it in the vault's config file."""
+    lines = TEMPLATE.read_text("utf-8").splitlines()
+    for name, number in _lines():
+        first = number
+        while lines[first - 1].startswith("# "):
+            first -= 1
+        yield name, " ".join(line.removeprefix("# ") for line in lines[first:number])
+
+
+def _lines() -> Iterator[tuple[str, int]]:
+    """Setting (`table.key`) and the number of its line (from 0) in the vault's config file."""
+    table = ""
+    for number, line in enumerate(TEMPLATE.read_text("utf-8").splitlines()):
         if match := re.fullmatch(r"##?\[(\w+)\]", line):
-            table, told = match[1], []
-        elif match := re.match(r"##?(\w+) = ", line):
-            yield f"{table}.{match[1]}".lstrip("."), " ".join(told)
-            told = []
+            table = match[1]
         elif line.startswith("# ---- "):
-            table, told = "", []
-        else:
-            told = [*told, line.removeprefix("# ")] if line.startswith("# ") else []
+            table = ""
+        elif match := re.match(r"##?(\w+) = ", line):
+            yield f"{table}.{match[1]}".lstrip("."), number
 
 
 def _settings() -> Iterator[tuple[str, list[tuple[str, str, bool]]]]:
@@ -149,6 +174,7 @@ def errors_page() -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "vault-template/.vault-memory/config.toml": config_template,
     "docs/cli.md": cli_page,
     "docs/config.md": config_page,
     "docs/errors.md": errors_page,
