@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from vault_memory.errors import MalformedNote, MemoryNotFound, RevisionConflict
 from vault_memory.files.atomic import FileChanged
 from vault_memory.memory import markdown
-from vault_memory.memory.model import EMPTY, FIELDS, Memory
+from vault_memory.memory.model import CONFLICT_CODES, EMPTY, FIELDS, Memory
 from vault_memory.memory.slug import memory_folder, numbered, slug
 
 if TYPE_CHECKING:
@@ -230,7 +230,8 @@ class Batch:
 
     def _check(self, memory: Memory, data: bytes, expect: Expectation, names: set[str], whole: bool) -> None:
         if memory.conflicted:
-            raise MalformedNote(f"{memory.path} holds git conflict markers; resolve them first", path=memory.path)
+            found = next(f for f in memory.findings if f.code in CONFLICT_CODES)
+            raise MalformedNote(f"{memory.path}: {found.reason}", path=memory.path, line=found.line)
         stale = expect.version is not None and expect.version != memory.version
         if expect.revision is not None and expect.revision != memory.revision:
             base = None if whole else self._vault.base(memory.path, expect.revision)

@@ -7,19 +7,26 @@ identifier, name, negation, order) turns it into a changed fact, whatever the co
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
-from vault_memory.memory.words import DATE_WORDS, NEGATIONS, Token, tokens
+from vault_memory.memory.words import CONDITIONS, DATE_WORDS, NEGATIONS, Token, tokens, without_filler
 
 VerdictKind = Literal["duplicate", "adds_nothing", "changed", "similar", "different"]
 
 ADDS_NOTHING_COSINE: Final = 0.75
 SIMILAR_COSINE: Final = 0.80
-_REASONS: Final = frozenset("because since as so".split())
+MAX_COMPARED_TOKENS: Final = 400
+"""Longer statements are the same only when all their tokens are; what differs in them is not looked for."""
+_VALUE_TOKENS: Final = 4
+"""Up to so many swapped words are one value that differs."""
+_MOSTLY: Final = 0.6
+_WORD: Final = re.compile(r"\w+")
+_ORDINARY: Final = re.compile(r"[A-Z]?[a-z]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +51,51 @@ def judge(new: str, old: str, *, cosine: float | None, shared_rare: int = 0) -> 
         cosine: of their embeddings; None when either has none.
         shared_rare: how many rare terms they have in common.
     """
+    if _typed_without_case(new, old) or _typed_without_case(old, new):
+        new, old = new.lower(), old.lower()
     fresh, known = tokens(new), tokens(old)
-    if fresh and [t.text for t in fresh] == [t.text for t in known]:
-        return Verdict("duplicate")
     if not fresh or not known:
         return Verdict("different")
+    if _texts(fresh) == _texts(known):
+        return Verdict("duplicate")
     near = cosine is not None and cosine >= SIMILAR_COSINE
+    if max(len(fresh), len(known)) > MAX_COMPARED_TOKENS:
+        return Verdict("similar") if near else Verdict("different")
     if cosine is not None and cosine >= ADDS_NOTHING_COSINE and _only_drops_a_reason(fresh, known):
         return Verdict("adds_nothing")
+    alike = near or _mostly_equal(fresh, known)
+    if not alike and shared_rare < 2:
+        return Verdict("different")
     differs = difference(known, fresh)
-    if differs and (near or shared_rare >= 2 or _mostly_equal(fresh, known)):
+    if differs:
         return Verdict("changed", differs)
-    return Verdict("similar") if near or _mostly_equal(fresh, known) else Verdict("different")
+    return Verdict("similar") if alike else Verdict("different")
+
+
+def only_spelling(new: tuple[Token, ...], old: tuple[Token, ...]) -> bool:
+    """True when two statements differ, but only in the case and punctuation of their words (PROJ-1042, proj-1042)."""
+    return _texts(new) != _texts(old) and _letters(new) == _letters(old)
+
+
+def _letters(statement: tuple[Token, ...]) -> str:
+    return "".join(c for t in statement for c in t.text.lower() if c.isalnum())
+
+
+def _texts(statement: tuple[Token, ...]) -> list[str]:
+    return [token.text for token in statement]
+
+
+def _typed_without_case(whole: str, mixed: str) -> bool:
+    """True when `whole` is typed all in capitals or all in small letters where `mixed` is not, so that the case of its
+    identifiers says nothing. An ordinary word must show it: one identifier in another case is a changed fact.
+    """
+    if whole not in (whole.lower(), whole.upper()):
+        return False
+    words, others = _WORD.findall(without_filler(whole)), _WORD.findall(without_filler(mixed))
+    return len(words) == len(others) and any(
+        word != other and word.lower() == other.lower() and _ORDINARY.fullmatch(other) and (not n or len(word) > 3)
+        for n, (word, other) in enumerate(zip(words, others, strict=True))
+    )
 
 
 def difference(old: tuple[Token, ...], new: tuple[Token, ...]) -> str:
@@ -67,10 +107,14 @@ def difference(old: tuple[Token, ...], new: tuple[Token, ...]) -> str:
         if before or after:
             return f"the {label} differs: {' '.join(before) or '(none)'} → {' '.join(after) or '(none)'}"
     if not lost and not gained:
-        return "the order differs"
-    if len(lost) == len(gained) == 1:
-        return f"the value differs: {lost[0].shown} → {gained[0].shown}"
+        return "" if _texts(old) == _texts(new) else "the order differs"
+    if len(lost) <= _VALUE_TOKENS and len(gained) <= _VALUE_TOKENS and lost and gained:
+        return f"the value differs: {_shown(lost)} → {_shown(gained)}"
     return ""
+
+
+def _shown(tokens_: list[Token]) -> str:
+    return " ".join(t.shown for t in tokens_)
 
 
 def _minus(left: tuple[Token, ...], right: tuple[Token, ...]) -> list[Token]:
@@ -93,19 +137,23 @@ _GUARDS: Final[tuple[tuple[str, Callable[[Token], bool]], ...]] = (
     ("path", lambda t: t.kind == "path"),
     ("identifier", lambda t: t.kind == "identifier"),
     ("name", lambda t: t.kind == "name"),
+    ("unit", lambda t: t.kind == "unit"),
+    ("flag", lambda t: t.kind == "flag"),
     ("sign", lambda t: t.kind == "symbol"),
+    ("condition", lambda t: t.text in CONDITIONS),
 )
 
 
 def _only_drops_a_reason(new: tuple[Token, ...], old: tuple[Token, ...]) -> bool:
-    """True when `new` is the beginning of `old` and what is left out is a reason, no condition."""
+    """True when `new` is the beginning of `old` and what is left out is a reason in plain words, no condition."""
     kept = len(new)
-    if kept >= len(old) or [t.text for t in new] != [t.text for t in old[:kept]]:
+    if kept >= len(old) or _texts(new) != _texts(old[:kept]):
         return False
     dropped = old[kept:]
-    return dropped[0].text in _REASONS and not any(t.text in NEGATIONS for t in dropped)
+    plain = all(t.kind == "word" and t.text not in NEGATIONS | CONDITIONS | DATE_WORDS for t in dropped)
+    return dropped[0].text == "because" and plain
 
 
 def _mostly_equal(new: tuple[Token, ...], old: tuple[Token, ...]) -> bool:
-    """True when at least three quarters of both run alike: a value was swapped inside the same sentence."""
-    return SequenceMatcher(None, [t.text for t in new], [t.text for t in old], autojunk=False).ratio() >= 0.75
+    """True when most of both runs alike: a value was swapped inside the same sentence."""
+    return SequenceMatcher(None, _texts(new), _texts(old), autojunk=False).ratio() >= _MOSTLY

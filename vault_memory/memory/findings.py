@@ -9,9 +9,6 @@ import yaml
 
 from vault_memory.memory.model import Finding
 
-CONFLICT_CODES: Final = frozenset({"conflict_markers", "duplicate_key", "impossible_date", "alias_limit"})
-"""Findings that make every write to a note unsafe: it stays findable, is not edited and not committed."""
-
 _NEWLINES: Final = re.compile("\r\n|\n|\r")
 _OURS: Final = re.compile(r"^<{7}(?:[ \r]|$)", re.MULTILINE)
 _BETWEEN: Final = re.compile(r"^={7}\r?$", re.MULTILINE)

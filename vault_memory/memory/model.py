@@ -28,6 +28,8 @@ INVERSE_RELATIONS: Final[Mapping[str, str]] = MappingProxyType(
     {"supersedes": "superseded_by", "superseded_by": "supersedes"}
 )
 RESERVED_PROJECT: Final = "global"
+CONFLICT_CODES: Final = frozenset({"conflict_markers", "duplicate_key", "impossible_date", "alias_limit"})
+"""Findings that make every write to a note unsafe: it stays findable, is not edited and not committed."""
 
 EMPTY: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -159,7 +161,7 @@ class Memory:
     @property
     def conflicted(self) -> bool:
         """True when git conflict markers or the like make every write to the note unsafe."""
-        return any(f.code == "conflict_markers" for f in self.findings)
+        return any(f.code in CONFLICT_CODES for f in self.findings)
 
     @property
     def written_by_tool(self) -> bool:

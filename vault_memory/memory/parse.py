@@ -11,7 +11,16 @@ from typing import Any, Final
 
 from vault_memory.memory import findings as find
 from vault_memory.memory.front_matter import Entry, Parts, decode, split_text
-from vault_memory.memory.model import EMPTY, FIELDS, MEMORY_TYPES, RELATION_TYPES, Finding, Memory, revision_of
+from vault_memory.memory.model import (
+    CONFLICT_CODES,
+    EMPTY,
+    FIELDS,
+    MEMORY_TYPES,
+    RELATION_TYPES,
+    Finding,
+    Memory,
+    revision_of,
+)
 from vault_memory.memory.moments import ImpossibleTime, parse_time
 from vault_memory.memory.prose import first_title, inline_tags
 from vault_memory.memory.values import BadValue, TooMany, field_value, link_targets, own_value, text_of
@@ -110,7 +119,7 @@ class _Reading:
             else:
                 self.metadata[name] = own_value(entry.value, entry.source)
         except BadValue as bad:
-            blocks = bad.code in find.CONFLICT_CODES
+            blocks = bad.code in CONFLICT_CODES
             reason = f"{name}: {bad.reason}"
             self.findings.append(Finding(bad.code, reason, entry.line, blocks_edit=blocks))
         except TooMany:

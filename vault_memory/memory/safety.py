@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from vault_memory.memory.findings import CONFLICT_CODES
 from vault_memory.memory.front_matter import Parts, decode, split_text
+from vault_memory.memory.model import CONFLICT_CODES
 from vault_memory.memory.parse import findings_of
 from vault_memory.memory.spans import refusal
 

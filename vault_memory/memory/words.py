@@ -1,13 +1,18 @@
-"""How two statements are compared word by word: tokens that keep what carries meaning, and their kinds. Pure."""
+"""How two statements are compared word by word: tokens that keep what carries meaning, and their kinds. Pure.
+
+The rule behind every line: only what never changes a fact may be dropped (case of ordinary words, spacing, sentence
+punctuation, articles, lead-ins). When in doubt a sign stays, because a kept repetition costs less than a lost fact.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-TokenKind = Literal["word", "name", "number", "date", "version", "path", "identifier", "symbol"]
+TokenKind = Literal["word", "name", "number", "date", "version", "path", "identifier", "unit", "flag", "symbol"]
 
 NEGATIONS: Final = frozenset(
     """no not never none neither nor nothing nobody nowhere without cannot stop stopped avoid avoids avoided lacks lack
@@ -16,13 +21,24 @@ NEGATIONS: Final = frozenset(
     shouldnt mustnt couldnt wouldnt hasnt havent hadnt aint kein keine nicht nie pas jamais""".split()
 )
 """Words that turn a statement round; a pair that differs in one of them is never the same fact."""
-_MONTHS = "january february march april may june july august september october november december".split()
-_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_NEAR_DAYS = "today tomorrow yesterday tonight noon midnight sept".split()
+CONDITIONS: Final = frozenset(
+    """only if when whenever until till before after while during at least most all some any each every both either
+    few little many more less fewer exactly about around roughly must may might shall should can could will would
+    always sometimes often usually mostly once already yet still again to from into onto over under above below via
+    instead was were had did used now previously formerly""".split()
+)
+"""Words that bound a statement: how much, when, how surely, from where to where."""
+_MONTHS: Final = "january february march april may june july august september october november december".split()
+_DAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
+_NEAR_DAYS: Final = "today tomorrow yesterday tonight noon midnight sept".split()
 DATE_WORDS: Final = frozenset(
     [*_MONTHS, *(m[:3] for m in _MONTHS), *_DAYS, *(f"{d}s" for d in _DAYS), *(d[:3] for d in _DAYS), *_NEAR_DAYS]
 )
-ARTICLES: Final = frozenset("a an the please just".split())
+_NOT_AFTER_ARTICLE: Final = frozenset(
+    """is are was were be has have had does do did will would can could may might must shall should and or but nor to of
+    in on at by for from with as than then if when not few little number""".split()
+)
+"""After these, "a" is a letter ("plan A is …") or part of a quantity ("a few")."""
 
 _CONTRACTIONS: Final = (
     (re.compile(r"\bcan['’]?t\b|\bcannot\b", re.I), "can not"),
@@ -36,25 +52,51 @@ _CONTRACTIONS: Final = (
     (re.compile(r"\bi['’]m\b", re.I), "i am"),
 )
 _FILLER: Final = re.compile(
-    r"""^\W*(?:(?:note(?:\s+to\s+self)?|reminder|fyi|til|btw|info|fact|memo|quick\s+note|important|heads?[\s-]up)\s*[:,–—-]+
+    r"""^[\s>#*_•·"'“‘(\[-]*(?:
+    (?:(?:a|just\s+a)\s+)?(?:(?:quick|small|side)\s+)?
+        (?:note(?:\s+to\s+self)?|reminder|fyi|til|btw|info|fact|memo|important|heads?[\s-]up|psa|nb|n\.b\.|tl;?dr)
+        (?:\s*[:,–—]+|\s+[–—-]+\s)
     |(?:please\s+)?(?:note|remember|keep\s+in\s+mind|bear\s+in\s+mind|be\s+aware|don['’]t\s+forget)\s+that\b
-    |(?:please\s+)?remember\s*:
+    |(?:please\s+)?(?:remember|keep\s+in\s+mind)\s*[:,]
+    |(?:we|you|i)\s+(?:should\s+|must\s+|need\s+to\s+)?(?:note|remember)\s+that\b
     |for\s+(?:the\s+record|your\s+information)\s*[,:]
-    |(?:as\s+a|just\s+a)\s+(?:quick\s+)?reminder\s*[,:]
-    |by\s+the\s+way\s*[,:]?|just\s+so\s+you\s+know\s*[,:]?|it\s+is\s+worth\s+noting\s+that\b|fyi\b)\s*""",
+    |(?:as\s+a|just\s+a)\s+(?:(?:quick|friendly)\s+)?reminder(?:\s*[,:]|\s+that\b)
+    |by\s+the\s+way\s*[,:]?|just\s+so\s+you\s+know\s*[,:]?
+    |it(?:\s+is|['’]s)\s+worth\s+noting\s+that\b|it\s+should\s+be\s+noted\s+that\b|it\s+is\s+important\s+that\s+we\s+note\b
+    |(?:so|well|also|ok|okay|basically|actually|hey|anyway)\s*,
+    |fyi\b)["'”’*_]*\s*""",
     re.I | re.X,
 )
+_AFTERTHOUGHT: Final = re.compile(
+    r"[\s,;(–—-]+(?:fyi|btw|by the way|just so you know|for the record|for your information)[\s.!)]*$", re.I
+)
+_INVISIBLE: Final = dict.fromkeys(map(ord, "\u200b\u2060\ufeff\u00ad\ufe0f"), None)
+_PLAIN: Final = {
+    **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},  # full-width forms
+    **dict.fromkeys(map(ord, "\u2010\u2011"), "-"), ord("−"): "-", ord("’"): "'", ord("‘"): "'", ord("ʼ"): "'",
+}  # fmt: skip
+_INTERVAL: Final = re.compile(r"([\[(])(\s*[-+]?\d[\d.]*\s*[,;]\s*[-+]?(?:\d[\d.]*|∞|inf)\s*)([\])])")
+_BRACKETS: Final = {"[": "⟦", "(": "⦅", "]": "⟧", ")": "⦆"}
+_PERCENT: Final = re.compile(r"(?<=\d)\s*(?:per\s?cent)\b", re.I)
 _TOKEN: Final = re.compile(
-    r"""(?P<date>\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?
-    |\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?)
-    |(?P<url>[a-z][a-z0-9+.-]*://\S+)
-    |(?P<number>[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w.]*\.\d)(?=[a-zµ%]{0,4}(?:\W|$)))
-    |(?P<word>[~./\\@#$%&]*\w(?:[\w'’]|[-./\\:@+#&=](?=[\w/]))*(?:\+\+|\#)?)
-    |(?P<symbol>!=|[<>=≠≤≥≈±]{1,3}|[%$€£¥]|[^\w\s.,;:!?"'’‘“”()\[\]{}*_`|–—/\\#~-])""",
+    r"""(?P<date>\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?(?![\d-])
+        |(?<![\w.])\d{1,2}[./]\d{1,2}[./]\d{2,4}(?![\w./])|(?<![\w.:])\d{1,2}:\d{2}(?::\d{2})?(?![\w:]))
+    |(?P<url>[a-z][a-z0-9+.-]*://[^\s<>"'`]+)
+    |(?P<range>(?<=\d)\s?[-–—]\s?(?=\d))
+    |(?P<flag>(?<![\w-])--?[a-z](?:[\w.=,/:@-]*\w)?(?![\w]))
+    |(?P<number>(?<![\w.])[-+]?\d+(?:,\d+)*(?:\.\d+)?(?![\w.]*\.\d)(?=[a-zµ%]{0,4}(?:[^\w]|$)))
+    |(?P<word>(?:\*{1,2}(?=[./]))?[~./\\@\#$%&]*\w(?:[\w']|[-./\\:@+\#&=](?=[\w/])|(?<=[./])\*+)*(?:\+\+|\#|\+(?=\s|$))?
+        (?:[./\\]+\*+(?:\.\w+)?)?)
+    |(?P<symbol>\[\s\]|\[\]|\{\}|\(\)|""|''|<?[-=]+>|<[-=]+(?=\s)|[!=]==?|!(?=\w)|[<>=≠≤≥≈±]{1,3}|[%$€£¥/\\~?⟦⦅⟧⦆]
+        |(?<=\S\s)\*+(?=\s|$)|(?<=\d)\*+(?=\d)|(?<!\S)\.{1,2}(?!\S)
+        |[^\w\s.,;:!"'‘“”„«»‹›‚()\[\]{}*_`|…–—•·‧\#-])""",
     re.I | re.X,
 )
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+)+[\w.-]*|v\d+[\w.-]*", re.I)
-_UPPER_NAME: Final = re.compile(r"[A-Z][\w'’]*")
+_THOUSANDS: Final = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_CAPITALISED: Final = re.compile(r"[A-Z][\w']*")
+_UNIT: Final = re.compile(r"[a-zA-Zµ]{1,4}(?:/[a-z]{1,3})?")
+_SAME_IN_ANY_CASE: Final = frozenset("am pm min mins max sec secs hr hrs day days year week".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,27 +109,67 @@ class Token:
 
 
 def without_filler(text: str) -> str:
-    """`text` without lead-ins that say nothing ("Note:", "Remember that")."""
-    while (found := _FILLER.match(text)) and found.end():
+    """`text` without lead-ins and afterthoughts that say nothing ("Note:", "Remember that", ", FYI")."""
+    while (found := _FILLER.match(text)) and found.end() < len(text):
         text = text[found.end() :]
-    return text
+    return _AFTERTHOUGHT.sub("", text) or text
 
 
 def tokens(text: str) -> tuple[Token, ...]:
-    """The statement as tokens in order: case folded for words, kept for paths and identifiers, articles dropped.
+    """The statement as tokens in order: case folded for words, kept for paths, identifiers and units, articles dropped."""
+    text = _plain(text)
+    found = list(_scanned(text))
+    kept = [token for n, token in enumerate(found) if not _says_nothing(token, found[n + 1 : n + 2])]
+    return tuple(kept or found)
 
-    Text without any case of its own (all upper or all lower) is compared without case throughout.
-    """
-    text = without_filler(unicodedata.normalize("NFKC", text))
+
+def _plain(text: str) -> str:
+    """Compatible spellings made one: composed letters, plain hyphens and quotes, contractions written out."""
+    text = unicodedata.normalize("NFC", text).translate(_INVISIBLE).translate(_PLAIN)
+    text = without_filler(text)
     for pattern, replacement in _CONTRACTIONS:
         text = pattern.sub(replacement, text)
-    caseless = text == text.lower() or text == text.upper()
-    found: list[Token] = []
+    text = _PERCENT.sub("%", text)
+    return _INTERVAL.sub(lambda m: f"{_BRACKETS[m[1]]}{m[2]}{_BRACKETS[m[3]]}", text)
+
+
+def _scanned(text: str) -> Iterator[Token]:
+    before: Token | None = None
     for match in _TOKEN.finditer(text):
-        token = _token(match, starts_sentence=_starts_sentence(text, match.start()), caseless=caseless)
-        if token.text not in ARTICLES:
-            found.append(token)
-    return tuple(found)
+        token = _token(match, text, before)
+        yield token
+        before = token
+
+
+def _token(match: re.Match[str], text: str, before: Token | None) -> Token:
+    group = match.lastgroup or "word"
+    shown = match.group().strip()
+    if group == "number":
+        plain = shown.replace(",", "") if _THOUSANDS.fullmatch(shown) else shown
+        return Token(plain, shown, "number")
+    if group == "range":
+        return Token("–", "–", "symbol")
+    if group == "symbol":
+        return Token({"&": "and", "[ ]": "☐"}.get(shown, shown), shown, "symbol")
+    if group == "flag":
+        return Token(shown, shown, "flag")
+    shown = shown.rstrip(".:'" if group != "url" else ".:,;!?)]}'")
+    if group == "date":
+        return Token(shown.lower(), shown, "date")
+    return _word(shown, text, match.start(), before)
+
+
+def _word(shown: str, text: str, start: int, before: Token | None) -> Token:
+    if before is not None and before.kind == "number" and _is_unit(shown):
+        return Token(shown, shown, "unit")
+    kind = _kind(shown, starts_sentence=_starts_sentence(text, start))
+    keeps_case = kind in ("path", "identifier")
+    return Token(shown if keeps_case else shown.lower(), shown, kind)
+
+
+def _is_unit(shown: str) -> bool:
+    low = shown.lower()
+    return bool(_UNIT.fullmatch(shown)) and low not in DATE_WORDS and low not in _SAME_IN_ANY_CASE
 
 
 def _starts_sentence(text: str, position: int) -> bool:
@@ -95,30 +177,27 @@ def _starts_sentence(text: str, position: int) -> bool:
     return not before or before[-1] in ".!?:\n"
 
 
-def _token(match: re.Match[str], *, starts_sentence: bool, caseless: bool) -> Token:
-    shown = match.group().rstrip(".:'’")
-    group = match.lastgroup or "word"
-    if group == "date":
-        return Token(shown.lower(), shown, "date")
-    if group == "number":
-        return Token(shown.replace(",", "").replace("−", "-").removeprefix("+"), shown, "number")
-    if group == "symbol":
-        return Token(shown, shown, "symbol")
-    kind = _kind(shown, starts_sentence=starts_sentence)
-    keeps_case = kind in ("path", "identifier") and not caseless
-    return Token(shown if keeps_case else shown.lower().replace("’", "'"), shown, kind)
-
-
 def _kind(shown: str, *, starts_sentence: bool) -> TokenKind:
     if shown.lower() in DATE_WORDS:
         return "date"
     if _VERSION.fullmatch(shown):
         return "version"
-    if "/" in shown or "\\" in shown or shown.startswith(("~", ".")):
+    if "/" in shown or "\\" in shown or shown.startswith(("~", ".", "*")):
         return "path"
-    inner = shown.strip("'’")
-    if any(c in inner for c in "_@#+=:.&") or any(c.isdigit() for c in inner) or inner[1:] != inner[1:].lower():
+    inner = shown.strip("'")
+    if any(c in inner for c in "_@#$%+=:.&") or any(c.isdigit() for c in inner) or inner[1:] != inner[1:].lower():
         return "identifier"
-    if not starts_sentence and _UPPER_NAME.fullmatch(shown):
+    if not starts_sentence and _CAPITALISED.fullmatch(shown):
         return "name"
     return "word"
+
+
+def _says_nothing(token: Token, following: list[Token]) -> bool:
+    """Articles, and "please"; not the letter A, nor what begins a quantity ("a few")."""
+    if token.text in ("the", "please"):
+        return token.kind in ("word", "name")
+    if token.text not in ("a", "an") or token.kind not in ("word", "name") or not following:
+        return False
+    if token.kind == "name":  # a capital inside the sentence: "option A"
+        return False
+    return following[0].kind != "symbol" and following[0].text not in _NOT_AFTER_ARTICLE
