@@ -444,3 +444,44 @@ def test_a_big_queue_goes_out_in_portions(vault: GitVault, monkeypatch: pytest.M
     assert 4 <= len(done.commits) <= 6
     assert vault.empty_commits() == []
     assert vault.status() == ""
+
+
+def test_an_automatic_commit_of_the_second_of_our_two_writes_covers_the_first(vault: GitVault) -> None:
+    vault.hand("a.md", "0\n")
+    vault.commit_by_hand("start")
+    vault.tool("a.md", "1\n")
+    vault.tool("a.md", "2\n")
+    vault.commit_by_hand("backup")
+    vault.tool("a.md", "3\n")
+    vault.flush()
+    assert vault.messages() == ["start", "backup", "update: a"]
+    assert [change.after for change, _ in vault.kept] == [b"1\n"]
+
+
+def test_an_edit_by_hand_that_was_committed_between_our_writes_covers_those_before_it(vault: GitVault) -> None:
+    vault.hand("a.md", "0\n")
+    vault.commit_by_hand("start")
+    vault.tool("a.md", "1\n")
+    vault.tool("a.md", "2\n")
+    vault.hand("a.md", "hand\n")
+    vault.commit_by_hand("backup")
+    vault.hand("a.md", "hand, not committed\n")
+    vault.tool("a.md", "3\n")
+    vault.flush()
+    assert vault.messages() == ["start", "backup", "Edited by hand: a", "update: a"]
+    assert [change.after for change, _ in vault.kept] == [b"1\n", b"2\n"]
+
+
+def test_what_was_staged_before_our_writes_and_committed_after_them_is_older(vault: GitVault) -> None:
+    vault.hand("a.md", "0\n")
+    vault.commit_by_hand("start")
+    vault.hand("a.md", "staged\n")
+    vault.person("add", "a.md")
+    vault.hand("a.md", "not staged\n")
+    vault.tool("a.md", "1\n")
+    vault.tool("a.md", "2\n")
+    vault.person("commit", "-q", "-m", "staged only")
+    vault.flush()
+    assert vault.messages() == ["start", "staged only", "Edited by hand: a", "update: a", "update: a"]
+    assert vault.at("HEAD", "a.md") == "2\n"
+    assert vault.status() == ""

@@ -51,7 +51,7 @@ class Commits:
         git: the vault's git.
         state: the state folder, which holds the queue and the lock that lets one process commit at a time.
         keep: called with a change that no commit of ours will hold and the reason, before it leaves the queue; its
-            bytes belong among the kept versions.
+            bytes, before and after, belong among the kept versions.
         auto_commit: `auto` commits unless the vault lies inside a bigger repository, `on` there too, `off` never.
         clock: seconds since the epoch, for the age of a left-over index.lock.
     """

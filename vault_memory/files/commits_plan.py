@@ -6,6 +6,7 @@ committed over is not put back, changes of one agent and session share a commit 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -27,7 +28,10 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Commits in order, and the changes that stay out because a later commit of somebody else covers them."""
+    """Commits in order, and the changes that stay out because a later commit of somebody else covers them.
+
+    Of the latter neither `before` nor `after` need be in any commit.
+    """
 
     commits: tuple[Planned, ...]
     overtaken: tuple[Change, ...]
@@ -76,8 +80,12 @@ class _Planner:
         self.commits: list[Planned] = []
         self.overtaken: list[Change] = []
         self._known = known
-        self._following = _following(queued)
+        self._later: dict[str, deque[Change]] = {}
+        for entry in queued:
+            self._later.setdefault(entry.change.path, deque()).append(entry.change)
         self._state: dict[str, str | None] = {}
+        self._handled: dict[str, str | None] = {}
+        """What the last covered change of a path left: in a commit, or among the overtaken."""
         self._group = _Group()
 
     def operation(self, entries: Sequence[Queued]) -> None:
@@ -93,19 +101,38 @@ class _Planner:
 
     def _entry(self, entry: Queued) -> None:
         change = entry.change
+        self._later[change.path].popleft()
         seen = change.path in self._state
         now = self._state[change.path] if seen else self._known.base(change.path)
         before, after = _id(change.before, self._known), _id(change.after, self._known)
-        if now == after:
+        if now == after and before in (None, now):
             return
-        if now != before and not seen and _covered(entry, self._following.get(entry.number), self._known):
-            self.overtaken.append(change)
+        if now != before and not seen and self._is_covered(entry):
+            held = (self._known.then(entry.head, change.path), self._handled.get(change.path))
+            if now != after or before not in held:
+                self.overtaken.append(change)
+            self._handled[change.path] = after
             return
         self._make_room([change])
         if now != before and change.before is not None:
             self._group.person[change.path] = change.before
         self._group.changes.append(change)
         self._state[change.path] = after
+
+    def _is_covered(self, entry: Queued) -> bool:
+        """True when what HEAD holds of the path is our change or newer, so that ours must not be put on top of it.
+
+        It is when somebody committed the path since, and either a later state that we know of is the one HEAD holds, or
+        the file was changed by others after us, in which case HEAD may hold a state that we never saw. While all later
+        changes are ours without a gap and the file still is as the last one left it, what HEAD holds can only be older.
+        """
+        path, known = entry.change.path, self._known
+        base, later = known.base(path), self._later[path]
+        if known.then(entry.head, path) == base:
+            return False
+        ours = [_id(change.after, known) for change in (entry.change, *later)]
+        seen_next = [*(_id(change.before, known) for change in later), known.disk(path)]
+        return base in (*ours, *seen_next) or ours != seen_next
 
     def _make_room(self, changes: Sequence[Change]) -> None:
         if not self._group.takes(changes):
@@ -119,31 +146,6 @@ def plan(queued: Sequence[Queued], known: Known) -> Plan:
         planner.operation(list(entries))
     planner.close()
     return Plan(tuple(planner.commits), tuple(planner.overtaken))
-
-
-def _covered(entry: Queued, following: Change | None, known: Known) -> bool:
-    """True when somebody committed the path after our change and the file has moved on from our bytes as well.
-
-    While the file still holds our bytes they are the newest, whatever was committed meanwhile; and when nothing was
-    committed since, what HEAD lacks is an edit of the person from before our change.
-    """
-    change = entry.change
-    if known.then(entry.head, change.path) == known.base(change.path):
-        return False
-    next_seen = _id(following.before, known) if following else known.disk(change.path)
-    return next_seen != _id(change.after, known)
-
-
-def _following(queued: Sequence[Queued]) -> dict[int, Change]:
-    """For each entry, by number, the next change of its path; the last ones have none."""
-    answer: dict[int, Change] = {}
-    later: dict[str, Change] = {}
-    for entry in reversed(queued):
-        change = entry.change
-        if change.path in later:
-            answer[entry.number] = later[change.path]
-        later[change.path] = change
-    return answer
 
 
 def _id(data: bytes | None, known: Known) -> str | None:
