@@ -80,6 +80,25 @@ def test_a_plan_says_that_nothing_was_changed() -> None:
     assert "1ngvj1k9f3qw" in shown
 
 
+def test_a_history_names_who_when_what_and_the_version_to_bring_back() -> None:
+    one = {"when": "2026-11-30T19:02:11Z", "agent": None, "author": "Maria", "summary": "by hand", "kind": "git",
+           "commit": "0123456789abcdef", "revision": None}  # fmt: skip
+    shown = plain.render(view("history", {"versions": [one]}))
+    assert shown == "2026-11-30 19:02\tMaria\tby hand\t0123456789ab\n"
+
+
+def test_relations_say_which_way_they_lead() -> None:
+    edge = {"source_ref": "a", "target_ref": None, "target": "gone", "relation_type": "supersedes", "note": "why"}
+    shown = plain.render(view("relations", {"outgoing": [edge], "incoming": [{**edge, "relation_type": None}]}))
+    assert shown == "→\tsupersedes\tgone\twhy\n←\tlink\ta\twhy\n"
+
+
+def test_status_ends_with_the_findings() -> None:
+    finding = {"path": "bad.md", "line": 2, "code": "yaml", "reason": "why"}
+    report = {"root": "/v", "notes": 1, "findings": [finding], "index": {"lag": 0}, "warnings": ["w"]}
+    assert plain.render(view("status", report)).splitlines()[-1] == "bad.md:2 yaml: why"
+
+
 def test_an_answer_of_unknown_shape_is_still_shown() -> None:
     assert "notes: 3" in plain.render(view("stats", {"notes": 3, "by": {"type": {}}}))
 

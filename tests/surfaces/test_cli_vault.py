@@ -266,6 +266,15 @@ def test_se_01_no_path_leads_outside(place: str, run: Run, vault: Path, tmp_path
     assert {file for file in changed if "state" not in file.parts} == set()
 
 
+def test_a_page_says_how_to_go_on(run: Run) -> None:
+    for number in range(3):
+        stored(run, f"Fact number {number}.")
+    answer = run("list", "--limit", "2", "--offset", "0")
+    assert answer.err == "2 of 3; the next page: --offset 2\n"
+    assert run("list", "--limit", "2", "-q").err == ""
+    assert run("list", "--limit", "2", "--offset", "2").err == ""
+
+
 def test_edit_opens_the_note_in_the_persons_editor(run: Run, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = stored(run, "First text.", "--title", "Edited")
     monkeypatch.setenv("VISUAL", "sed -i 's/First/Second/'")

@@ -99,7 +99,7 @@ def _option_help(info: FieldInfo) -> str:
     low, high = bounds(info)
     if low is not None and high is not None:
         parts.append(f"{low:g} to {high:g}")
-    if info.default not in (None, (), "", False) and not info.is_required() and info.default_factory is None:
+    if isinstance(info.default, (str, int, float)) and info.default not in ("", False):
         parts.append(f"default: {'yes' if info.default is True else info.default}")
     if shape_of(info.annotation).shape == "list":
         parts.append("repeat it, or separate with commas")

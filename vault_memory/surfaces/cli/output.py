@@ -65,9 +65,17 @@ def emit(operation: str, result: Any, warnings: Sequence[str], settings: Setting
         from vault_memory.surfaces.cli.views import view
 
         show(view(operation, document))
+        _tell_of_more(document, settings)
     for warning in (*warnings, *([] if settings.json else _warnings_in(document))):
         click.echo(f"warning: {warning}", err=True)
     return exit_code(document)
+
+
+def _tell_of_more(document: Any, settings: Settings) -> None:
+    """Where a page is not the last, how to see the next."""
+    if isinstance(document, dict) and document.get("has_more"):
+        last = document["offset"] + len(document.get("items") or document.get("hits") or ())
+        hint(f"{last} of {document['total']}; the next page: --offset {last}", settings)
 
 
 def as_json(document: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from vault_memory.surfaces.cli.blocks import Block, Card, Line, Raw, Style, Table
 
 Document = Any
+_SHORT: Final = 12
 _GOOD: Final = frozenset({"stored", "updated", "edited", "restored", "moved", "archived", "deleted", "purged"})
 _CARD_FIELDS: Final = (
     "ref", "path", "memory_type", "status", "tags", "aliases", "project", "domain", "actor", "session", "agent",
@@ -43,7 +44,7 @@ def text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list):
-        return ", ".join(text(item) for item in value) or "–"
+        return ", ".join(" ".join(map(text, item)) if isinstance(item, list) else text(item) for item in value) or "–"
     if isinstance(value, dict):
         return ", ".join(f"{key} {text(item)}" for key, item in value.items()) or "–"
     return str(value)
@@ -122,6 +123,48 @@ def plan(document: Document) -> list[Block]:
     return [Line(f"would change {document.get('count', len(listed))}; nothing was changed", "caution"), *blocks]
 
 
+def versions(document: Document) -> list[Block]:
+    """A note's history, newest first: when, who, what, and the name under which that text comes back."""
+    rows = tuple(
+        (_minute(one["when"]), one["agent"] or one["author"] or "–", one["summary"] or one["kind"], _version_name(one))
+        for one in document["versions"]
+    )
+    return [Table(("when", "who", "what", "version"), rows)] if rows else [Line("no history yet", "faint")]
+
+
+def blamed(document: Document) -> list[Block]:
+    """Every line of a note with the change that it comes from."""
+    rows = tuple(
+        (
+            line["commit"][:_SHORT],
+            line["agent"] or line["author"],
+            _day(line["when"]),
+            str(line["number"]),
+            line["text"],
+        )
+        for line in document["lines"]
+    )
+    return [Table(("commit", "who", "when", "line", "text"), rows)]
+
+
+def relations(document: Document) -> list[Block]:
+    """Links in both directions, one a line; `→` leads away, `←` leads here."""
+    edges = [("→", edge, edge["target_ref"] or edge["target"]) for edge in document["outgoing"]]
+    edges += [("←", edge, edge["source_ref"]) for edge in document["incoming"]]
+    rows = tuple((arrow, edge["relation_type"] or "link", other, edge["note"] or "") for arrow, edge, other in edges)
+    return [Table(("", "relation", "memory", "note"), rows)] if rows else [Line("no relations", "faint")]
+
+
+def vault_status(document: Document) -> list[Block]:
+    """How the vault is doing, then each finding about a note."""
+    figures = {name: value for name, value in document.items() if name not in ("root", "findings", "warnings")}
+    found: list[Block] = [
+        Line(f"{item['path']}:{item['line'] or ''} {item['code']}: {item['reason']}", "caution")
+        for item in document["findings"]
+    ]
+    return [Card(document["root"], _fields(figures)), *found]
+
+
 def raw_text(document: Document) -> list[Block]:
     """A document whose text is the answer."""
     return [Raw(document["text"])]
@@ -147,7 +190,23 @@ def _day(moment: Any) -> str:
     return str(moment)[:10] if moment else "–"
 
 
-_VIEWS: Final[Mapping[str, Callable[[Document], list[Block]]]] = {"context_pack": raw_text}
+def _minute(moment: str) -> str:
+    return moment[:16].replace("T", " ")
+
+
+def _version_name(version: Mapping[str, Any]) -> str:
+    """What `restore --revision` and `diff` take."""
+    return str(version["commit"] or version["revision"] or "")[:_SHORT]
+
+
+_VIEWS: Final[Mapping[str, Callable[[Document], list[Block]]]] = {
+    "context_pack": raw_text,
+    "history": versions,
+    "diff": raw_text,
+    "blame": blamed,
+    "relations": relations,
+    "status": vault_status,
+}
 _SHAPES: Final[tuple[tuple[str, Callable[[Document], list[Block]]], ...]] = (
     ("memory_type", memory_card),
     ("outcome", outcome),
