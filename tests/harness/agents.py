@@ -69,8 +69,11 @@ class Desk:
 
 
 def claude_code(desk: Desk, model: FakeModel, prompt: str) -> subprocess.CompletedProcess[str]:
-    """One headless turn of Claude Code."""
+    """One headless turn of Claude Code; it is told to wait for the server, which a loaded machine starts slowly."""
     extra = {
+        "MCP_CONNECTION_NONBLOCKING": "false",
+        "MCP_CONNECT_TIMEOUT_MS": "60000",
+        "MCP_TIMEOUT": "60000",
         "ANTHROPIC_BASE_URL": model.url,
         "ANTHROPIC_API_KEY": "sk-ant-none",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",

@@ -194,6 +194,24 @@ def test_a_fork_that_is_pinned_is_a_project_of_its_own(tmp_path: Path, vault: Pa
     assert (found.status, found.slug) == ("new", "api-fork")
 
 
+def test_a_pinned_fork_keeps_to_itself_once_it_is_listed(tmp_path: Path, vault: Path) -> None:
+    repo = repository(tmp_path / "original")
+    bind(vault, repo)
+    git(tmp_path, "clone", "-q", str(repo), "fork")
+    execute([plan_pin(tmp_path / "fork", "api-fork")])
+    bind(vault, tmp_path / "fork")
+
+    assert (look(vault, tmp_path / "fork").status, look(vault, tmp_path / "fork").slug) == ("known", "api-fork")
+    assert (look(vault, repo).status, look(vault, repo).slug) == ("known", "api")
+
+
+def test_a_repository_of_another_project_is_not_bound_over(tmp_path: Path, vault: Path) -> None:
+    repo = repository(tmp_path / "original")
+    bind(vault, repo)
+    with pytest.raises(InvalidRequest, match="belongs to api"):
+        bind(vault, repo, "other")
+
+
 def test_a_pin_does_not_open_another_projects_memories(tmp_path: Path, vault: Path) -> None:
     bind(vault, repository(tmp_path / "secret"), "secret")
     evil = repository(tmp_path / "evil", url="https://example.com/evil.git")

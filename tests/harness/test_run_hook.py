@@ -63,6 +63,7 @@ def place(tmp_path: Path) -> Place:
     made.run("init", str(made.vault))
     subprocess.run(["git", "init", "-q"], cwd=made.project, check=True)
     subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "1"], cwd=made.project, check=True, env=made.environ)
+    made.run("project", "bind", "--vault", str(made.vault))
     return made
 
 
@@ -127,8 +128,8 @@ def test_a_repository_that_names_a_strange_project_gets_only_global_ones_and_a_q
     place: Place, tmp_path: Path
 ) -> None:
     subprocess.run(["git", "remote", "add", "origin", "https://x.org/a/proj"], cwd=place.project, check=True)
-    place.run("project", "bind", "secret", "--vault", str(place.vault))
-    place.remember("The launch is on Friday", project="secret")
+    place.run("project", "bind", "--vault", str(place.vault))
+    place.remember("The launch is on Friday")
     assert "Friday" in place.hook("session-start")
     evil = tmp_path / "evil"
     subprocess.run(["git", "clone", "-q", str(place.project), str(evil)], check=True)
@@ -137,7 +138,20 @@ def test_a_repository_that_names_a_strange_project_gets_only_global_ones_and_a_q
     told = place.hook("session-start", cwd=evil)
 
     assert "Friday" not in told
-    assert "vault-memory project bind secret" in told
+    assert "vault-memory project bind proj-é" in told
+
+
+def test_a_repository_cannot_take_the_name_of_a_project_that_only_notes_bear(place: Place, tmp_path: Path) -> None:
+    place.remember("The launch is on Friday", project="launch")
+    evil = tmp_path / "launch"
+    subprocess.run(["git", "init", "-q", str(evil)], check=True)
+
+    told = place.hook("session-start", cwd=evil)
+
+    assert "Friday" not in told
+    assert "vault-memory project bind launch" in told
+    place.run("project", "bind", "launch", "--vault", str(place.vault), cwd=evil)
+    assert "Friday" in place.hook("session-start", cwd=evil)
 
 
 def test_capture_is_off_until_it_is_switched_on_and_keeps_one_draft_a_session(place: Place) -> None:

@@ -1,19 +1,23 @@
-"""The project that a server speaks for, found once, and written into the list once something is remembered in it.
+"""The project that a server speaks for, found once, and written into the list before something is remembered in it.
 
-Owns that a server is never bound to everything by accident: what is not a known project gets one of its own.
+Owns that a server is never bound to everything by accident, and that a repository cannot take a name that memories
+bear: what is not a known project gets one of its own.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_memory.harness.projects import Resolution, project_here
+from vault_memory.memory.filter import Filter
 from vault_memory.memory.scope import ANY, Scope
 
 if TYPE_CHECKING:
+    from vault_memory.index.catalog import Catalog
     from vault_memory.vault import Vault
 
 
@@ -26,11 +30,11 @@ class Binding:
     cwd: Path
 
 
-def bind(root: Path, cwd: Path, *, home: Path, project: str | None, actor: str | None) -> Binding:
+def bind(vault: Vault, cwd: Path, *, home: Path, project: str | None, actor: str | None) -> Binding:
     """The scope for a server that was started in `cwd`.
 
     Args:
-        root: the vault.
+        vault: the vault.
         cwd: the client's working folder.
         home: the person's home folder, which is no project.
         project: named by the caller: a slug, `global`, or `*` for everything; None: found by the working folder.
@@ -40,12 +44,26 @@ def bind(root: Path, cwd: Path, *, home: Path, project: str | None, actor: str |
     if project is not None:
         named = ANY if project == "*" else None if project == "global" else project
         return Binding(Scope(named, whose), None, cwd)
-    found = project_here(root, cwd, home=home)
+    found = project_here(vault.root, cwd, home=home)
+    if found.status == "new":
+        vault.refresh()
+        found = without_squatting(found, vault.catalog, vault.clock())
     return Binding(Scope(found.slug, whose), found, cwd)
 
 
-def list_project(vault: Vault, binding: Binding, *, agent: str | None, session: str | None, now: datetime) -> bool:
-    """Write the project into the vault's list when it holds memories and the list does not know it yet.
+def without_squatting(found: Resolution, catalog: Catalog, now: datetime) -> Resolution:
+    """`found`, unless it is new and its name is one that memories bear already: a repository chooses its own name."""
+    if found.status != "new" or found.slug is None:
+        return found
+    if not catalog.page(Filter(project=found.slug, expired=None), Scope(ANY, ANY), now=now, limit=1).total:
+        return found
+    apart = f"{found.slug}-{hashlib.sha256(found.identity.encode()).hexdigest()[:6]}"
+    reason = f"there are memories of a project {found.slug} that no repository is bound to"
+    return replace(found, status="untrusted", slug=apart, claims=found.slug, learn=(), reason=reason)
+
+
+def list_project(vault: Vault, binding: Binding, *, agent: str | None, session: str | None) -> bool:
+    """Write the project into the vault's list, before the first memory is stored in it, when it is not there yet.
 
     The change is committed like a note's. An untrusted repository is never listed: a person binds it.
 
@@ -53,7 +71,7 @@ def list_project(vault: Vault, binding: Binding, *, agent: str | None, session: 
         True when the list was changed.
 
     Raises:
-        VaultError, OSError: it could not be written; the next server tries again.
+        VaultError: it could not be written; then nothing may be stored either.
     """
     found = binding.found
     if found is None or found.slug is None or found.status == "untrusted" or not found.learn:
@@ -63,17 +81,14 @@ def list_project(vault: Vault, binding: Binding, *, agent: str | None, session: 
     from vault_memory.harness.edits import execute
     from vault_memory.harness.project_edits import plan_bind
     from vault_memory.harness.projects import PROJECTS_FILE
-    from vault_memory.memory.filter import Filter
 
-    if not vault.catalog.page(Filter(project=found.slug), binding.scope, now=now, limit=1).total:
-        return False
     plan = plan_bind(vault.root, found.slug, repository_facts(binding.cwd))
     if plan.before == plan.after:
         return False
     execute([plan])
+    now = vault.clock()
     why = f"the project {found.slug} and its repository"
-    change = Change(
-        PROJECTS_FILE.as_posix(), plan.before, plan.after, f"project-{vault.ids.next(now)}", now, agent, session, why
-    )
+    operation = f"project-{vault.ids.next(now)}"
+    change = Change(PROJECTS_FILE.as_posix(), plan.before, plan.after, operation, now, agent, session, why)
     vault.commits.record([change])
     return True

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 from vault_memory.harness.hooks import HookInput
 from vault_memory.memory.filter import Filter
 from vault_memory.memory.quality import low_signal
-from vault_memory.memory.scope import Scope
 
 if TYPE_CHECKING:
     from vault_memory.harness.run_hook import HookSite
@@ -88,14 +87,16 @@ def capture(message: HookInput, site: HookSite) -> str | None:
     draft = captured(message)
     if draft is None or not message.session:
         return None
-    from vault_memory.harness.run_hook import project_of
+    from vault_memory.harness.binding import bind, list_project
     from vault_memory.operations.context import Context
     from vault_memory.operations.edit import Update, update
     from vault_memory.operations.remember import Remember, remember
     from vault_memory.vault import Vault
 
-    scope = Scope(project_of(site).slug, None)
     with Vault.open(site.root, site.config) as vault:
+        binding = bind(vault, site.cwd, home=site.home, project=site.project, actor=None)
+        list_project(vault, binding, agent=message.client, session=message.session)
+        scope = binding.scope
         ctx = Context(vault, scope, site.now, message.client, message.session, source="agent", touch=False)
         wanted = Filter(statuses=("active",), memory_types=("checkpoint",), session=message.session, tag=TAGS[0])
         known = [row.memory for row in vault.catalog.page(wanted, scope, now=site.now, limit=1).items]

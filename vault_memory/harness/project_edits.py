@@ -8,7 +8,7 @@ from typing import Any
 
 from vault_memory.errors import InvalidRequest
 from vault_memory.harness.edits import FileChange, decode, encode, missing_folders, read
-from vault_memory.harness.projects import PIN_FILE, PROJECTS_FILE, Project, is_slug, load_registry
+from vault_memory.harness.projects import PIN_FILE, PROJECTS_FILE, Project, is_slug, load_registry, pinned
 from vault_memory.memory.project_id import RepositoryFacts, identity, remote_id
 
 
@@ -22,14 +22,19 @@ def plan_bind(root: Path, slug: str, facts: RepositoryFacts, *, title: str = "")
     """
     _check_slug(slug)
     registry = load_registry(root)
-    counts = identity(facts)
-    owner = registry.owner(counts)
-    if owner is not None and owner.slug != slug and not counts.startswith("commit:"):
-        raise InvalidRequest.of("project", f"this repository belongs to {owner.slug}; merge the projects instead")
+    apart = pinned(Path(facts.top)) == slug
+    owners = {item: registry.owner(item) for item in (identity(facts), *facts.places[:1])}
+    strange = next((owner for owner in owners.values() if owner is not None and owner.slug != slug), None)
+    if strange is not None and not apart:
+        raise InvalidRequest.of(
+            "project",
+            f"this repository belongs to {strange.slug}",
+            hint=f"Move all with: project merge {strange.slug} {slug}; keep a fork apart with: project pin {slug}",
+        )
     old = registry.projects.get(slug) or Project(slug, title)
     remote = remote_id(facts.remote)
-    ids = (counts, *facts.places[:1])
-    repositories = tuple(dict.fromkeys((*old.repositories, *(item for item in ids if item != remote))))
+    ids = [item for item, owner in owners.items() if item != remote and (owner is None or owner.slug == slug)]
+    repositories = tuple(dict.fromkeys((*old.repositories, *ids)))
     remotes = tuple(dict.fromkeys((*old.remotes, *((remote,) if remote else ()))))
     return _plan(root, {slug: Project(slug, title or old.title, repositories, remotes, old.stacks)})
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from vault_memory.harness.binding import without_squatting
 from vault_memory.harness.hooks import HookInput
 from vault_memory.harness.run_hook import HookSite, project_of, trust_of
 from vault_memory.harness.session import prompt_text
@@ -32,8 +33,8 @@ def prompt_recall(message: HookInput, site: HookSite) -> str:
     from vault_memory.operations.search import Search, search
     from vault_memory.vault import Vault
 
-    project = project_of(site)
     with Vault.open(site.root, site.config) as vault:
+        project = without_squatting(project_of(site), vault.catalog, site.now)
         told = Told(vault.folders.state / "sessions")
         seen = told.load(message.session)
         ctx = Context(vault, Scope(project.slug, None), site.now, message.client, message.session, touch=False)

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from vault_memory.config import Config
+from vault_memory.harness.binding import without_squatting
 from vault_memory.harness.gather import gather
 from vault_memory.harness.glance import glance
 from vault_memory.harness.hooks import HookInput, answer
@@ -55,8 +56,8 @@ def run_hook(message: HookInput, site: HookSite) -> str:
 
 
 def _start(message: HookInput, site: HookSite) -> str:
-    project = project_of(site)
     with glance(site.root, site.config) as vault:
+        project = without_squatting(project_of(site), vault.catalog, site.now)
         told = Told(vault.state / "sessions")
         memories = gather(vault.catalog, Scope(project.slug, None), now=site.now)
         seen = told.load(message.session) if message.source == "resume" else {}

@@ -23,8 +23,9 @@ from vault_memory.surfaces.mcp.tools import PROFILES, Tool
 if TYPE_CHECKING:
     from vault_memory.operations.context import Context
 
-Opener = Callable[[], "Context"]
-"""Opens the vault on first use and gives the caller's context, its clock read anew at each call."""
+Opener = Callable[[bool], "Context"]
+"""Opens the vault on first use and gives the caller's context, its clock read anew at each call; told whether the call
+writes, so that a project is known before its first memory."""
 
 INSTRUCTIONS: Final = (
     "Long-term memory of this person and project, shared by all their coding agents. At the start of a session call"
@@ -139,7 +140,8 @@ class _Surface:
             raise InvalidRequest.of("name", f"unknown tool '{name}'", allowed=sorted(self._tools))
         exact = str(arguments.pop("as_json", "")).lower() in ("true", "1")
         with self._lock:
-            answer = call(self._open(), OPERATIONS[tool.runs], arguments, lenient=True)
+            operation = OPERATIONS[tool.runs]
+            answer = call(self._open(operation.kind != "read"), operation, arguments, lenient=True)
         if exact:
             return text.as_json(answer.result)
         shown = text.full(answer.result.memories) if isinstance(answer.result, Got) else text.as_text(answer.result)
@@ -150,7 +152,7 @@ class _Surface:
         from vault_memory.surfaces.mcp import text
 
         with self._lock:
-            found = get(self._open(), Get(refs=[uri]))
+            found = get(self._open(False), Get(refs=[uri]))
         return text.full(found.memories)
 
 

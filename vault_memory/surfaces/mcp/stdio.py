@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def serve_stdio(
-    root: Callable[[], Path], bind: Callable[[Path], Binding], *, profile: str = "core", environ: Mapping[str, str]
+    root: Callable[[], Path], bind: Callable[[Vault], Binding], *, profile: str = "core", environ: Mapping[str, str]
 ) -> None:
     """Serve until standard input closes; then commit what waits and return.
 
@@ -50,7 +50,7 @@ def serve_stdio(
 class _Opened:
     """The vault, opened at the first call and kept."""
 
-    def __init__(self, root: Callable[[], Path], bind: Callable[[Path], Binding], environ: Mapping[str, str]) -> None:
+    def __init__(self, root: Callable[[], Path], bind: Callable[[Vault], Binding], environ: Mapping[str, str]) -> None:
         self._root = root
         self._bind = bind
         self._environ = environ
@@ -58,12 +58,19 @@ class _Opened:
         self._vault: Vault | None = None
         self._binding: Binding | None = None
         self._upkeep: Upkeep | None = None
+        self._listed = False
 
-    def context(self) -> Context:
+    def context(self, writes: bool) -> Context:
+        """The context of one call; before the first one that writes, its project is noted in the vault's list."""
         from vault_memory.operations.context import Context
 
         vault, binding = self._opened()
         agent, session = self._who()
+        if writes and not self._listed:
+            from vault_memory.harness.binding import list_project
+
+            list_project(vault, binding, agent=agent, session=session)
+            self._listed = True
         return Context(vault, binding.scope, vault.clock(), agent, session, source="agent")
 
     def _who(self) -> tuple[str | None, str | None]:
@@ -76,21 +83,7 @@ class _Opened:
         if self._upkeep is not None:
             self._upkeep.stop()
         if self._vault is not None:
-            self._list_project()
             self._vault.close()
-
-    def _list_project(self) -> None:
-        """Note the project that this server wrote for; what fails is tried by the next one."""
-        from vault_memory.errors import VaultError
-        from vault_memory.harness.binding import list_project
-
-        assert self._vault is not None
-        assert self._binding is not None
-        agent, session = self._who()
-        try:
-            list_project(self._vault, self._binding, agent=agent, session=session, now=self._vault.clock())
-        except (VaultError, OSError) as error:
-            logging.getLogger(__name__).warning("the project was not listed: %s", error)
 
     def _opened(self) -> tuple[Vault, Binding]:
         with self._lock:
@@ -100,8 +93,9 @@ class _Opened:
                 from vault_memory.vault import Vault
 
                 root = self._root()
-                self._binding = self._bind(root)
-                self._vault = Vault.open(root, load_config(root, environ=self._environ))
+                vault = Vault.open(root, load_config(root, environ=self._environ))
+                self._binding = self._bind(vault)
+                self._vault = vault
                 self._upkeep = Upkeep(self._vault)
                 self._upkeep.start()
             assert self._binding is not None
