@@ -102,7 +102,9 @@ def test_a_save_during_a_replacement_stays(save: str, tmp_path: Path) -> None:
     assert lines_at_which_a_save_is_lost(tmp_path / "v", replace, SAVES[save], dying.CHANGING_MODULES) == []
 
 
-@pytest.mark.parametrize("save", SAVES)
+@pytest.mark.parametrize(
+    "save", ["rename", *(pytest.param(name, marks=pytest.mark.slow) for name in SAVES if name != "rename")]
+)
 def test_a_save_during_a_removal_stays(save: str, tmp_path: Path) -> None:
     lost = lines_at_which_a_save_is_lost(tmp_path / "v", remove, SAVES[save], dying.CHANGING_MODULES)
     assert lost == []

@@ -128,7 +128,7 @@ def check_every_kill(root: Path, change: Change, work: Callable[[], None], files
     raise AssertionError("the work never ends")
 
 
-@pytest.fixture(params=["swap", "link", "plain"])
+@pytest.fixture
 def platform(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The file system as it is, one without swapping renames, and one without hard links too."""
     if request.param != "swap":
@@ -144,12 +144,18 @@ def refuse(*_: object, **__: object) -> None:
     raise OSError(errno.EPERM, "no hard links here")
 
 
-@pytest.mark.parametrize("name", CHANGES)
-@pytest.mark.parametrize(
-    "modules", [dying.CHANGING_MODULES, pytest.param(dying.FILES_MODULES, marks=pytest.mark.slow)], ids=["", "all"]
-)
+SWAPPING = [("swap", name, dying.CHANGING_MODULES) for name in CHANGES]
+ELSEWHERE = [("link", "replace", dying.CHANGING_MODULES), ("plain", "replace", dying.CHANGING_MODULES)]
+THOROUGH = [
+    pytest.param(platform, name, dying.FILES_MODULES, marks=pytest.mark.slow)
+    for platform in ("swap", "link", "plain")
+    for name in CHANGES
+]
+
+
+@pytest.mark.parametrize(("platform", "name", "modules"), [*SWAPPING, *ELSEWHERE, *THOROUGH], indirect=["platform"])
 def test_a_kill_at_any_line_leaves_old_or_new(
-    name: str, modules: frozenset[str], platform: str, tmp_path: Path
+    platform: str, name: str, modules: frozenset[str], tmp_path: Path
 ) -> None:
     change, root = CHANGES[name], tmp_path / "vault"
     if name in ("move", "batch") and platform == "link":  # for an instant the note has both its names
