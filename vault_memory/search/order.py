@@ -80,16 +80,18 @@ def _matched(pool: Pool, found: Floats) -> Flags:
 def _best_of_each(pool: Pool, scores: NDArray[np.float64], matched: Flags) -> list[int]:
     """Matching rows by score, then ref and number; only the first of each note."""
     rows = np.flatnonzero(matched).tolist()
-    values = scores.tolist()
-    rows.sort(key=lambda row: (-values[row], pool.ref[row], int(pool.number[row])))
+    values, numbers, notes = scores.tolist(), pool.number.tolist(), pool.note.tolist()
+    rows.sort(key=lambda row: (-values[row], pool.ref[row], numbers[row]))
     first: dict[int, int] = {}
     for row in rows:
-        first.setdefault(int(pool.note[row]), row)
+        first.setdefault(notes[row], row)
     return list(first.values())
 
 
 def _behind_successors(pool: Pool, rows: list[int]) -> Ints:
     """The rows with each superseded one moved to directly after its successor, in the order they had."""
+    if (pool.successor == NONE).all():
+        return np.array(rows, np.int64)
     shown = {int(pool.note[row]) for row in rows}
     followers: dict[int, list[int]] = {}
     leading = []

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from vault_memory.search.features import Matches
     from vault_memory.search.pool import Floats, Pool, QueryNumbers
 
-UNRELATED: Final = 0.5
-"""τ: the best cosine that a query token finds among the tokens of an unrelated memory (measured, docs/search.md)."""
+UNRELATED: Final = 0.2
+"""τ: what the best partner of a token reaches in an unrelated short memory (measured, docs/search.md)."""
 SAME: Final = 0.999
 """From this cosine on two tokens are the same."""
-NOTHING: Final = 0.03
-"""Relevance up to this is noise."""
+NOTHING: Final = 0.01
+"""Relevance up to this is noise: such a memory is no answer at all."""
+WEAK: Final = 0.1
+"""Relevance below this is shown as weak: a paraphrase may score so little, and so does a nonsense query."""
 
 
 def relevance(query: QueryNumbers, pool: Pool, matches: Matches) -> Floats:

@@ -1,0 +1,59 @@
+"""Near-copies among the hits: which of them say what a better one said already. Pure; nothing is thrown away here.
+
+Cosine proposes and never decides: "Use X" and "Do not use X" are nearly one vector. A hit is a copy only when the rule
+for duplicates says, word by word, that it adds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from vault_memory.memory.duplicates import judge
+from vault_memory.search.pool import NONE
+
+if TYPE_CHECKING:
+    from vault_memory.search.pool import Floats
+
+PROPOSED: Final = 0.9
+"""Cosine from which two hits are compared word by word."""
+MAX_COMPARED_CHARS: Final = 4_000
+"""Longer texts are copies only when they are equal but for case and spaces."""
+
+
+def copies(texts: Sequence[str], vectors: Floats | None = None) -> list[int]:
+    """For each text the place of the earlier one that it repeats, `NONE` for one that says something of its own.
+
+    Args:
+        texts: the hits' contents, best first.
+        vectors: their unit vectors, zeros where there is none; shape (texts, dimensions). Without them only equal
+            texts are copies.
+    """
+    plain = [" ".join(text.split()).casefold() for text in texts]
+    near = vectors @ vectors.T if vectors is not None and len(texts) else None
+    found = [NONE] * len(texts)
+    originals: list[int] = []
+    for n in range(len(texts)):
+        for first in originals:
+            cosine = float(near[n, first]) if near is not None else None
+            if plain[n] == plain[first] or _adds_nothing(texts[n], texts[first], cosine):
+                found[n] = first
+                break
+        else:
+            originals.append(n)
+    return found
+
+
+def folded(count: int, copy_of: Sequence[int]) -> list[int]:
+    """The first `count` places with every copy moved to directly after what it repeats; nothing is lost or doubled."""
+    followers: dict[int, list[int]] = {}
+    for n in range(count):
+        if copy_of[n] != NONE:
+            followers.setdefault(copy_of[n], []).append(n)
+    return [place for n in range(count) if copy_of[n] == NONE for place in (n, *followers.get(n, ()))]
+
+
+def _adds_nothing(text: str, original: str, cosine: float | None) -> bool:
+    if cosine is None or cosine < PROPOSED or max(len(text), len(original)) > MAX_COMPARED_CHARS:
+        return False
+    return judge(text, original, cosine=cosine).same
