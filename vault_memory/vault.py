@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from vault_memory.files.queue import Change
     from vault_memory.index.catalog import Catalog
     from vault_memory.index.indexes import Indexes
+    from vault_memory.index.local import Local
     from vault_memory.index.provenance import Provenances
     from vault_memory.index.read import Derive
     from vault_memory.index.sync import Changes, Progress, Sync
@@ -121,6 +122,8 @@ class Vault:
             self.catalog.close()
         if "usage" in opened:
             self.usage.close()
+        if "local" in opened:
+            self.local.close()
 
     # The parts, each opened when it is first needed.
 
@@ -140,6 +143,13 @@ class Vault:
         from vault_memory.index.usage import Usage
 
         return Usage(self.folders.state / "usage.sqlite")
+
+    @cached_property
+    def local(self) -> Local:
+        """What waits for review, and idempotency keys."""
+        from vault_memory.index.local import Local
+
+        return Local(self.folders.state / "local.sqlite")
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -350,8 +360,9 @@ class Vault:
         self.versions.keep(path, data, now, until_purge=bool(self.commits.refusal))
 
     def _keep(self, change: Change, reason: str) -> None:
-        if change.before is not None:
-            self.versions.keep(change.path, change.before, change.at, until_purge=True)
+        for data in (change.before, change.after):
+            if data is not None:
+                self.versions.keep(change.path, data, change.at, until_purge=True)
 
     @cached_property
     def _lock(self) -> FileLock:

@@ -6,12 +6,14 @@ commits_build.py's. It never writes a note and is never waited for under the vau
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
+from vault_memory.errors import PartialFailure, VaultError
 from vault_memory.files.commits_build import advance, build, zero_id
 from vault_memory.files.commits_plan import Known, Plan, plan
 from vault_memory.files.git import Git, GitError, Repository
@@ -81,7 +83,8 @@ class Commits:
         if repository is None:
             return self._git.problem
         if not repository.own and self._auto != "on":
-            return f"the vault lies inside the repository {repository.top}; automatic commits there must be asked for"
+            where = f"{repository.top}" if repository.top != repository.root else f"{repository.folder}"
+            return f"the vault belongs to the repository {where}; automatic commits there must be asked for"
         return ""
 
     @property
@@ -91,26 +94,41 @@ class Commits:
         return self.refusal or (self._busy(repository) if repository else "")
 
     def record(self, changes: Sequence[Change]) -> bool:
-        """Queue what was just written; False when nothing will be committed and nothing was queued."""
+        """Queue what was just written; False when nothing will be committed and nothing was queued.
+
+        Raises:
+            PartialFailure: the queue cannot be written; the note itself is safe.
+        """
         repository = self._git.repository
         if self.refusal or repository is None:
             return False
-        self.queue.add(changes, repository.head().commit)
+        try:
+            self.queue.add(changes, _commit_now(repository))
+        except (sqlite3.Error, OSError) as error:
+            raise PartialFailure(f"saved, but not queued for a commit: {error}") from error
         return True
 
     def flush(self) -> Flushed:
-        """Commit what is queued, as far as now is the time. Never raises for what git says: it waits and tells."""
-        repository = self._git.repository
-        if self.refusal or repository is None or not len(self.queue):
-            return Flushed(left=len(self.queue), waiting=self.refusal if len(self.queue) else "")
-        if not self._lock.try_acquire():
-            return Flushed(left=len(self.queue), waiting="another process is committing")
+        """Commit what is queued, as far as now is the time. Never raises for what git or the disk says: it tells."""
         made: list[str] = []
         try:
-            waiting = self._all_rounds(repository, made)
+            waiting = self._flush(made)
+            return Flushed(tuple(made), len(self.queue), waiting)
+        except (sqlite3.Error, OSError, VaultError) as error:
+            return Flushed(tuple(made), 0, f"the queue of commits cannot be used: {error}")
+
+    def _flush(self, made: list[str]) -> str:
+        repository = self._git.repository
+        if not len(self.queue):
+            return ""
+        if self.refusal or repository is None:
+            return self.refusal
+        if not self._lock.try_acquire():
+            return "another process is committing"
+        try:
+            return self._all_rounds(repository, made)
         finally:
             self._lock.release()
-        return Flushed(tuple(made), len(self.queue), waiting)
 
     def close(self) -> None:
         """Give up the queue's file. What is queued stays queued."""
@@ -123,7 +141,7 @@ class Commits:
                 made.extend(self._round(repository))
             except (_Busy, GitError) as problem:
                 pause = next(pauses, None)
-                if pause is None or (isinstance(problem, _Busy) and operation_in_progress(repository)):
+                if pause is None or self._stays_busy(repository):
                     return str(problem)
                 time.sleep(pause)
         return ""
@@ -137,6 +155,11 @@ class Commits:
         if lock.left_over:
             return f"{lock.path} was left over by a git that died {lock.age_seconds:.0f} s ago; doctor --fix removes it"
         return "another git holds index.lock"
+
+    def _stays_busy(self, repository: Repository) -> bool:
+        """True for what does not pass by itself in a moment."""
+        lock = index_lock(repository, self._clock())
+        return bool(operation_in_progress(repository)) or (lock is not None and lock.left_over)
 
     def _round(self, repository: Repository) -> tuple[str, ...]:
         """Commit one batch of the queue."""
@@ -189,6 +212,14 @@ class _Batch:
     tracked: Mapping[str, TreeEntry]
     storage: Storage
     refused: tuple[Change, ...]
+
+
+def _commit_now(repository: Repository) -> str | None:
+    """The commit HEAD is at; None also when it cannot be read: the plan then takes any commit for a newer one."""
+    try:
+        return repository.head().commit
+    except GitError:
+        return None
 
 
 def _prepared(repository: Repository, base: str | None, queued: Sequence[Queued]) -> _Batch:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from vault_memory.files.commits_plan import Planned
-from vault_memory.files.git import TOOL_IDENTITY, Identity, Repository
+from vault_memory.files.git import TOOL_IDENTITY, GitError, Identity, Repository
 
 PENDING_REF: Final = "refs/vault-memory/pending"
 """Keeps the new commits from being collected until the branch has them. Removed in the same step."""
@@ -28,12 +28,15 @@ def build(
     Args:
         modes: the mode of paths that exist already; others become ordinary files.
         identity: the person's, None when there is none configured.
+
+    Raises:
+        GitError: git could not, or made fewer.
     """
     data = b"".join(_stream(repository.prefix, base, planned, modes, identity or TOOL_IDENTITY))
     output = repository.run("fast-import", "--quiet", "--force", "--done", data=data)
     commits = tuple(output.decode("ascii").split())
     if len(commits) != len(planned):
-        raise ValueError(f"fast-import made {len(commits)} of {len(planned)} commits")
+        raise GitError("fast-import", 0, f"made {len(commits)} of {len(planned)} commits")
     return commits
 
 
