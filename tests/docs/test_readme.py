@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 SCREEN_LINES = 40
+DEMO_NOTE = "memories/acme-api/decision/deploy-with-fly-io-not-heroku.md"
 
 
 def blocks(language: str, text: str = README) -> list[str]:
@@ -53,6 +56,32 @@ def test_ci_calls_the_readmes_test_command_word_for_word() -> None:
 def test_ci_is_a_script_that_bash_can_read() -> None:
     subprocess.run(["bash", "-n", str(ROOT / ".ci" / "run")], check=True)
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+@pytest.mark.timeout(120)
+def test_the_demo_shows_the_main_job_in_under_a_minute(env: dict[str, str], tmp_path: Path) -> None:
+    started = time.monotonic()
+    ended = shell("vault-memory demo here", env, tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert time.monotonic() - started < 60
+    assert ended.stderr == ""
+    for step in ("A vault", "stored as notes", "byte for byte", "Listed: 5", "cone six", "Found by meaning", "tokens"):
+        assert step in ended.stdout
+    assert "# ask Maria before adding" in (tmp_path / "here" / DEMO_NOTE).read_text("utf-8")
+
+
+def test_the_demo_tells_programs_what_it_checked(env: dict[str, str], tmp_path: Path) -> None:
+    ended = shell("vault-memory demo here --json", env, tmp_path)
+    facts = json.loads(ended.stdout)
+    assert facts["searched"] is True
+    assert facts["kept Kiln log.md"] is True
+
+
+def test_the_demo_touches_no_folder_that_holds_something(env: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "mine.md").write_text("mine", "utf-8")
+    ended = shell(f"vault-memory demo {tmp_path}", env, tmp_path)
+    assert ended.returncode == 2
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["mine.md"]
 
 
 def test_the_first_vault_of_the_readme_works(env: dict[str, str], tmp_path: Path) -> None:
@@ -98,4 +127,4 @@ def test_the_set_up_command_works_on_a_clean_clone(tmp_path: Path) -> None:
     command = setup_commands()[0].replace("python3", python, 1)
     ended = shell(command, {**kept, "HOME": str(tmp_path)}, clone)
     assert ended.returncode == 0, ended.stderr
-    assert "Found by its words" in ended.stdout
+    assert "Found by meaning" in ended.stdout

@@ -133,6 +133,8 @@ def test_exit_codes_of_answers_that_report_refusals() -> None:
     assert exit_code({"outcome": "rejected"}) == 14
     assert exit_code({"results": [], "stored": 1, "failed": 1}) == 3
     assert exit_code({"results": [], "stored": 2, "failed": 0}) == 0
+    assert exit_code({"checks": [], "healthy": False}) == 3
+    assert exit_code({"checks": [], "healthy": True}) == 0
     assert exit_code(["anything"]) == 0
 
 
@@ -184,30 +186,35 @@ WAIT = """
 import sys, time
 from vault_memory.surfaces.cli.progress import {what}
 from vault_memory.surfaces.cli.settings import Settings
-with {what}("reindex", Settings({settings})) as advance:
+with {what}({label}Settings({settings})) as progress:
     for number in range({steps}):
         time.sleep(0.1)
-        if advance: advance(number, {steps})
+        if progress: progress("reindex", number, {steps})
 print("rich" in sys.modules)
 """
 
 
+def waits(what: str, settings: str, steps: int) -> str:
+    """A program that works for `steps` tenths of a second."""
+    return WAIT.format(what=what, label='"reindex", ' if what == "waiting" else "", settings=settings, steps=steps)
+
+
 @pytest.mark.parametrize("what", ["waiting", "bar"])
 def test_what_takes_longer_than_a_second_shows_that_it_lives(what: str) -> None:
-    assert "reindex" in on_a_terminal(WAIT.format(what=what, settings="", steps=14))
+    assert "reindex" in on_a_terminal(waits(what, settings="", steps=14))
 
 
 @pytest.mark.parametrize("what", ["waiting", "bar"])
 def test_what_is_quick_shows_nothing(what: str) -> None:
-    assert on_a_terminal(WAIT.format(what=what, settings="", steps=1)).strip() == "False"
+    assert on_a_terminal(waits(what, settings="", steps=1)).strip() == "False"
 
 
 @pytest.mark.parametrize("settings", ["quiet=True", "json=True"])
 def test_no_progress_is_shown_to_those_who_did_not_ask(settings: str) -> None:
-    assert on_a_terminal(WAIT.format(what="bar", settings=settings, steps=14)).strip() == "False"
+    assert on_a_terminal(waits("bar", settings=settings, steps=14)).strip() == "False"
 
 
 def test_a_pipe_sees_no_progress() -> None:
-    code = WAIT.format(what="waiting", settings="", steps=14)
+    code = waits("waiting", settings="", steps=14)
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stderr == ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.errors import InvalidRequest
-from vault_memory.operations.table import OPERATIONS, Operation
+from vault_memory.operations.table import OPERATIONS, Function, Operation
 
 if TYPE_CHECKING:
     from vault_memory.memory.scope import Scope
@@ -54,14 +54,23 @@ def operation_named(name: str, operations: Mapping[str, Operation] = OPERATIONS)
     raise InvalidRequest.of("operation", message, allowed=sorted(operations))
 
 
-def call(ctx: Context, operation: Operation, arguments: Mapping[str, Any], *, lenient: bool = False) -> Answer:
+def call(
+    ctx: Context,
+    operation: Operation,
+    arguments: Mapping[str, Any],
+    *,
+    lenient: bool = False,
+    function: Function | None = None,
+) -> Answer:
     """Parse `arguments`, run the operation and return its result with the warnings of the parsing.
+
+    `function` takes the place of the operation's own, for a surface that wraps it (to show progress).
 
     Raises:
         VaultError: whatever the arguments or the operation call for.
     """
     from vault_memory.surfaces.arguments import parse
 
-    model, function = operation.load()
+    model, own = operation.load()
     request, warnings = parse(model, arguments, lenient=lenient)
-    return Answer(function(ctx, request), warnings)
+    return Answer((function or own)(ctx, request), warnings)

@@ -19,9 +19,15 @@ from vault_memory.surfaces.cli.settings import Settings, common_names, common_op
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
+    from vault_memory.operations.context import Context
+    from vault_memory.surfaces.dispatch import Answer
+
 STDIN: Final = "-"
 FROM_STDIN: Final = frozenset({"content", "query", "text"})
 """Positional fields that are read from stdin when they are missing and stdin is not a terminal."""
+
+COUNTING: Final = frozenset({"reindex"})
+"""Operations that tell how far they are."""
 
 _METAVARS: Final = {
     "text": "TEXT", "integer": "N", "number": "NUMBER", "time": "TIME", "list": "TEXT", "map": "KEY=VALUE",
@@ -47,13 +53,25 @@ def command_for(name: str, operation: Operation) -> click.Command:
 
 def _run(operation: Operation, arguments: Mapping[str, Any]) -> int:
     from vault_memory.surfaces.cli.output import emit
-    from vault_memory.surfaces.cli.progress import waiting
-    from vault_memory.surfaces.dispatch import call
 
     settings = Settings.current()
-    with settings.open() as ctx, waiting(operation.name, settings):
-        answer = call(ctx, operation, arguments)
+    with settings.open() as ctx:
+        answer = _called(ctx, operation, arguments, settings)
     return emit(operation.name, answer.result, answer.warnings, settings)
+
+
+def _called(ctx: Context, operation: Operation, arguments: Mapping[str, Any], settings: Settings) -> Answer:
+    """The answer, with a bar where the operation counts its steps, else with a spinner."""
+    from vault_memory.surfaces.cli.progress import bar, waiting
+    from vault_memory.surfaces.dispatch import call
+
+    if operation.name in COUNTING:
+        from vault_memory.operations.reindex import reindexed
+
+        with bar(settings) as progress:
+            return call(ctx, operation, arguments, function=lambda ctx, request: reindexed(ctx, request, progress))
+    with waiting(operation.name, settings):
+        return call(ctx, operation, arguments)
 
 
 def _shown(name: str, info: FieldInfo) -> bool:

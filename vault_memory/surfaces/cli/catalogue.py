@@ -41,6 +41,9 @@ class Command:
 SHORT_NAMES: Final[Mapping[str, str]] = MappingProxyType({"context_pack": "context", "find_duplicates": "duplicates"})
 """Operations whose command has another name than theirs; all others only swap `_` for `-`."""
 
+UPKEEP: Final = frozenset({"status", "stats", "doctor", "reindex"})
+"""Operations about the vault as a whole, not about single memories."""
+
 NOT_COMMANDS: Final = frozenset({"remember_many"})
 """Operations that take what no command line carries; `run` and `import` reach them."""
 
@@ -73,4 +76,5 @@ def catalogue(operations: Mapping[str, Operation] = OPERATIONS) -> dict[str, Com
 
 def _of(operation: Operation) -> Command:
     name = SHORT_NAMES.get(operation.name, operation.name).replace("_", "-")
-    return Command(name, operation.summary, READING if operation.kind == "read" else WRITING, operation)
+    section = TOOLS if operation.name in UPKEEP else READING if operation.kind == "read" else WRITING
+    return Command(name, operation.summary, section, operation)

@@ -47,6 +47,8 @@ MEMORIES: Final[tuple[Mapping[str, Any], ...]] = (
         "project": "acme-api",
     },
 )
+QUESTION: Final = "how do we ship a release?"
+BUDGET_TOKENS: Final = 300
 HAND_MADE: Final = """---
 # kept by the platform team
 zeta:   1   # do not renumber
@@ -103,7 +105,7 @@ def _demo(folder: str | None) -> int:
         made = init_vault(tour.root)
         tour.say("1. A vault: a folder of Markdown notes, ready for Obsidian", *_tree(made.created))
         with opened(tour.root, scope=Scope(project=ANY, actor=None), environ=_clean(os.environ)) as ctx:
-            for step in (_store, _edit_by_hand, _list_and_find):
+            for step in (_store, _edit_by_hand, _list_and_find, _search, _context):
                 step(tour, ctx)
     _next_steps(tour)
     if settings.json:
@@ -186,18 +188,38 @@ def _list_and_find(tour: Tour, ctx: Context) -> None:
     tour.blocks += page(to_json(everything))
     found = _ask(ctx, "list", {"q": "cone six"})
     tour.holds("found", [item.title for item in found.items] == ["Kiln log"])
-    tour.say("5. Found by its words, 'cone six':")
+    tour.say("5. Found by its words, 'cone six'")
     tour.blocks += page(to_json(found))
+
+
+def _search(tour: Tour, ctx: Context) -> None:
+    """Words and meaning together, right after the write: no word of the question stands in the note."""
+    from vault_memory.operations.result import to_json
+    from vault_memory.surfaces.cli.views import hits
+
+    found = _ask(ctx, "search", {"query": QUESTION, "limit": 2})
+    tour.holds("searched", bool(found.hits) and found.hits[0].memory.title == MEMORIES[0]["title"])
+    tour.say(f"6. Found by meaning, '{QUESTION}' (evidence from 0 to 1, best first)")
+    tour.blocks += hits(to_json(found))
+
+
+def _context(tour: Tour, ctx: Context) -> None:
+    """What an agent is given to start from."""
+    pack = _ask(ctx, "context_pack", {"query": QUESTION, "max_tokens": BUDGET_TOKENS})
+    tour.holds("context", 0 < pack.token_estimate <= BUDGET_TOKENS and MEMORIES[0]["content"].strip() in pack.text)
+    told = f"7. What an agent is told about it: about {pack.token_estimate} tokens of at most {BUDGET_TOKENS}"
+    tour.say(told, *pack.text.rstrip("\n").split("\n"))
 
 
 def _next_steps(tour: Tour) -> None:
     place = shlex.quote(str(tour.root))
     tour.say(
         "Next",
-        f"cd {place} && vault-memory list        look around (or open the folder in Obsidian)",
-        "vault-memory init ~/notes               make your own vault, or adopt a folder of notes",
-        "vault-memory remember --help            everything a memory can hold",
-        f"rm -r {place}        remove the demo",
+        "vault-memory init ~/notes        make your own vault, or adopt a folder of notes",
+        "vault-memory remember --help     everything a memory can hold",
+        "vault-memory connect --help      give a coding agent its memory",
+        f"cd {place}     look around here, or open the folder in Obsidian",
+        f"rm -r {place}  remove the demo",
     )
 
 

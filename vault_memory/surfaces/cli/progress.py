@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Final
 from vault_memory.surfaces.cli.settings import Settings
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
 
 PATIENCE_SECONDS: Final = 1.0
 """How long a person waits before they want to see that something happens."""
 
-Advance = Callable[[int, int | None], None]
+Progress = Callable[[str, int, int | None], None]
+"""`progress(label, done, total)`: what is being done, how many steps are done, and of how many (None: unknown)."""
 
 
 def wanted(settings: Settings) -> bool:
@@ -51,12 +53,12 @@ def _spin(label: str, done: threading.Event) -> None:
 
 
 @contextmanager
-def bar(label: str, settings: Settings) -> Iterator[Advance]:
-    """A progress bar: the block is given `advance(done, total)`; the bar appears once a second has passed."""
+def bar(settings: Settings) -> Iterator[Progress]:
+    """A progress bar: the block is given `progress(label, done, total)`; the bar appears once a second has passed."""
     if not wanted(settings):
-        yield lambda done, total: None
+        yield lambda label, done, total: None
         return
-    drawn = _Bar(label)
+    drawn = _Bar()
     try:
         yield drawn.advance
     finally:
@@ -66,26 +68,25 @@ def bar(label: str, settings: Settings) -> Iterator[Advance]:
 class _Bar:
     """A rich progress bar that starts late."""
 
-    def __init__(self, label: str) -> None:
-        self._label = label
+    def __init__(self) -> None:
         self._begin = time.monotonic()
-        self._shown: tuple[Progress, TaskID] | None = None
+        self._shown: tuple[RichProgress, TaskID] | None = None
 
-    def advance(self, done: int, total: int | None) -> None:
-        """Show that `done` of `total` steps are done (None: nobody knows how many there are)."""
+    def advance(self, label: str, done: int, total: int | None) -> None:
+        """Show that `done` of `total` steps of `label` are done."""
         if self._shown is None and time.monotonic() - self._begin > PATIENCE_SECONDS:
-            self._shown = self._start(total)
+            self._shown = self._start()
         if self._shown is not None:
-            progress, task = self._shown
-            progress.update(task, completed=done, total=total)
+            drawn, task = self._shown
+            drawn.update(task, description=label, completed=done, total=total)
 
-    def _start(self, total: int | None) -> tuple[Progress, TaskID]:
+    def _start(self) -> tuple[RichProgress, TaskID]:
         from rich.console import Console
         from rich.progress import Progress
 
-        progress = Progress(console=Console(stderr=True), transient=True)
-        progress.start()
-        return progress, progress.add_task(self._label, total=total)
+        drawn = Progress(console=Console(stderr=True), transient=True)
+        drawn.start()
+        return drawn, drawn.add_task("", total=None)
 
     def close(self) -> None:
         """Take the bar away."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 from vault_memory.surfaces.cli.blocks import Block, Card, Line, Raw, Style, Table
 
 Document = Any
+_LEVELS: Final[Mapping[str, Style]] = {"fixed": "good", "problem": "bad"}
 _SHORT: Final = 12
 _GOOD: Final = frozenset({"stored", "updated", "edited", "restored", "moved", "archived", "deleted", "purged"})
 _CARD_FIELDS: Final = (
@@ -165,6 +166,17 @@ def vault_status(document: Document) -> list[Block]:
     return [Card(document["root"], _fields(figures)), *found]
 
 
+def diagnosis(document: Document) -> list[Block]:
+    """One check a line, with what would mend it."""
+    blocks: list[Block] = []
+    for check in document["checks"]:
+        mark = "fixed" if check["fixed"] else check["level"]
+        blocks.append(Line(f"{mark:8} {check['area']}: {check['detail']}", _LEVELS.get(mark, "caution")))
+        if check["fix"] and not check["fixed"]:
+            blocks.append(Line(f"         {check['fix']}", "faint"))
+    return blocks
+
+
 def raw_text(document: Document) -> list[Block]:
     """A document whose text is the answer."""
     return [Raw(document["text"])]
@@ -206,6 +218,7 @@ _VIEWS: Final[Mapping[str, Callable[[Document], list[Block]]]] = {
     "blame": blamed,
     "relations": relations,
     "status": vault_status,
+    "doctor": diagnosis,
 }
 _SHAPES: Final[tuple[tuple[str, Callable[[Document], list[Block]]], ...]] = (
     ("memory_type", memory_card),
