@@ -74,7 +74,7 @@ def chunked(path: str, lists: list[list[str]]) -> Record:
 
 
 @given(steps=steps)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
 def test_statistics_are_those_of_the_chunks_that_exist(
     catalog: Catalog, steps: list[list[tuple[str, list[list[str]] | None]]]
 ) -> None:

@@ -180,5 +180,5 @@ class SyncMachine(RuleBasedStateMachine):
 
 TestSync = SyncMachine.TestCase
 TestSync.settings = settings(
-    max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+    max_examples=15, stateful_step_count=20, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
 )

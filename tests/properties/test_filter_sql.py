@@ -41,7 +41,7 @@ def fill(catalog: Catalog, vault: list[Memory]) -> list[Memory]:
 
 
 @given(vault=vaults, wanted=filters | few_conditions)
-@settings(_fixture_is_emptied, max_examples=150)
+@settings(_fixture_is_emptied, max_examples=50)
 def test_a_filter_matches_exactly_the_rows_its_sql_selects(
     catalog: Catalog, vault: list[Memory], wanted: Filter
 ) -> None:
@@ -53,7 +53,7 @@ def test_a_filter_matches_exactly_the_rows_its_sql_selects(
 
 
 @given(vault=vaults, scope=scopes)
-@settings(_fixture_is_emptied, max_examples=60)
+@settings(_fixture_is_emptied, max_examples=50)
 def test_a_scope_sees_exactly_the_rows_its_sql_selects(catalog: Catalog, vault: list[Memory], scope: Scope) -> None:
     held = fill(catalog, vault)
     clause, params = scope.to_sql()
@@ -84,7 +84,7 @@ def in_order(rows: list[Row], sort: str) -> list[Row]:
     accessed=st.lists(st.sampled_from([f"id{n}" for n in range(40)] + ["notes/n1.md"]), max_size=6),
     gather_cost=st.sampled_from([0, 6, 10**9]),
 )
-@settings(_fixture_is_emptied, max_examples=250)
+@settings(_fixture_is_emptied, max_examples=100)
 def test_a_page_is_the_matching_memories_in_scope_ordered_and_cut(
     catalog: Catalog, vault: list[Memory], wanted: Filter, scope: Scope, sort: str, limit: int, offset: int,
     accessed: list[str], gather_cost: int,
@@ -105,7 +105,7 @@ def test_a_page_is_the_matching_memories_in_scope_ordered_and_cut(
 
 
 @given(memory=memories())
-@settings(_fixture_is_emptied, max_examples=150)
+@settings(_fixture_is_emptied, max_examples=50)
 def test_a_memory_comes_back_from_the_catalog_as_it_was_parsed(catalog: Catalog, memory: Memory) -> None:
     [held] = fill(catalog, [memory])
     row = catalog.get(memory.path, UNBOUND)

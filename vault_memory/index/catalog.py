@@ -224,6 +224,10 @@ class Catalog:
         """All notes that hold the id, conflict copies last, then by path: the first one answers reads."""
         return self._rows(scope, "notes.ref = ? AND notes.id IS NOT NULL", (id,), "notes.conflict_copy, notes.path")
 
+    def by_content(self, content_hash: str, scope: Scope) -> list[Row]:
+        """All notes with exactly this content (SHA-256), whatever their status, by ref and path."""
+        return self._rows(scope, "notes.content_hash = ?", (content_hash,), "notes.ref, notes.path")
+
     def by_name(self, name: str, scope: Scope) -> list[Row]:
         """All notes with exactly this title or alias that are not deleted, by ref and path."""
         where = "notes.note IN (SELECT note FROM note_names WHERE name = ?) AND notes.status <> 'deleted'"

@@ -28,7 +28,8 @@ SORTS: Final = ("id", "created_at", "updated_at", "last_accessed_at")
 
 _TERM_INDEX: Final = {
     "domain": "notes_domain", "session": "notes_session", "url": "notes_url", "site": "notes_site",
-    "pinned": "notes_pinned", "expired": "notes_expiry", "created_at": "notes_created", "updated_at": "notes_updated",
+    "pinned": "notes_pinned", "importance": "notes_importance", "expired": "notes_expiry",
+    "created_at": "notes_created", "updated_at": "notes_updated",
 }  # fmt: skip
 _SIZE_LIMIT: Final = 20_000
 _GATHER_COST: Final = 6
@@ -63,8 +64,12 @@ def page(
     """
     _check(sort, limit, offset)
     search = _Search(sql, wanted, scope, now)
-    total = search.total()
-    notes = search.notes(sort, limit, offset, total) if offset < total else []
+    if search.reads_texts:
+        matches = search.all(sort)
+        total, notes = len(matches), matches[offset : offset + limit]
+    else:
+        total = search.total()
+        notes = search.notes(sort, limit, offset, total) if offset < total else []
     return Page(tuple(rows_of(sql, notes)), total, limit, offset)
 
 
@@ -78,7 +83,7 @@ def rows_of(sql: sqlite3.Connection, notes: list[int]) -> list[Row]:
 
 def all_notes(sql: sqlite3.Connection, wanted: Filter, scope: Scope, now: datetime) -> list[int]:
     """Keys of all matching notes the scope sees, by ref."""
-    return _Search(sql, wanted, scope, now).all_by_ref()
+    return _Search(sql, wanted, scope, now).all("id")
 
 
 def _check(sort: str, limit: int, offset: int) -> None:
@@ -137,16 +142,21 @@ class _Search:
 
     def notes(self, sort: str, limit: int, offset: int, total: int) -> list[int]:
         """Keys of the page's notes in order; `total` is the number of matches."""
-        steps = (offset + limit) * self._all / max(total, 1)
+        steps = min(self._all, (offset + limit) * self._all / max(total, 1))
         if self._source.size * _GATHER_COST <= steps:
             return self._gather(sort, limit, offset)
         if sort == "last_accessed_at":
             return self._walk_usage(limit, offset)
         return self._walk(sort, limit, offset)
 
-    def all_by_ref(self) -> list[int]:
-        """Keys of all matches by ref, then path."""
-        return self._keys(_Source("notes"), " ORDER BY notes.ref, notes.path", (), self._rest)
+    @property
+    def reads_texts(self) -> bool:
+        """Whether each candidate's text must be read, so that one pass should do for the total and the page."""
+        return any(term.column == "q" for term in self._rest)
+
+    def all(self, sort: str) -> list[int]:
+        """Keys of all matches in order."""
+        return self._gather(sort, -1, 0)  # SQLite: a negative limit is none
 
     def _gather(self, sort: str, limit: int, offset: int) -> list[int]:
         source = self._source
@@ -164,7 +174,7 @@ class _Search:
         used = _Source(
             "usage.usage AS u INDEXED BY usage_last CROSS JOIN notes INDEXED BY notes_ref", "notes.ref = u.ref"
         )
-        tail = f" ORDER BY {_order('last_accessed_at')} LIMIT ? OFFSET ?"
+        tail = " ORDER BY u.last_accessed_at DESC, u.ref DESC, notes.path DESC LIMIT ? OFFSET ?"  # as the index has it
         found = self._keys(used, tail, (limit, offset), self._rest)
         if len(found) == limit:
             return found
@@ -178,10 +188,8 @@ class _Search:
 
     def _narrowest(self) -> _Source:
         """The source that visits the fewest candidates for the conditions; ties go to the kinds."""
-        if self._kind_clause == "1":
-            kinds = _Source("notes", size=self._all)
-        else:
-            kinds = _Source("notes INDEXED BY notes_kind", size=self._in_kinds)
+        by_kind = self._in_kinds * _GATHER_COST < self._all  # else the rows are read faster in their own order
+        kinds = _Source("notes INDEXED BY notes_kind" if by_kind else "notes NOT INDEXED", size=self._in_kinds)
         sources = [kinds, *(source for term in self._rest if (source := self._source_of(term)))]
         return min(sources, key=lambda source: source.size)
 
@@ -191,8 +199,10 @@ class _Search:
         index = _TERM_INDEX.get(term.column)
         if index is None or (term.column == "pinned" and "= 1" not in term.sql):
             return None
-        tables = f"notes INDEXED BY {index}"
-        return _Source(tables, size=self._size(f"SELECT 1 FROM {tables} WHERE {term.sql}", term.params))
+        size = self._size(f"SELECT 1 FROM notes INDEXED BY {index} WHERE {term.sql}", term.params)
+        if term.column == "created_at" and self._kind_clause != "1":
+            index = "notes_kind"  # counts whole ranges, kind by kind
+        return _Source(f"notes INDEXED BY {index}", size=size)
 
     def _tag_source(self, term: Term) -> _Source:
         marks = ", ".join("?" * len(term.params))

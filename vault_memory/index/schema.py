@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 # `generation` is a counter in `meta`: each note that is recorded or removed takes the next number, so whatever an index
 # has applied can be told by one number. Keys of notes and chunks are never used twice (AUTOINCREMENT), so an index that
@@ -166,6 +166,7 @@ CREATE TABLE gone (             -- tombstones of replaced and removed chunks unt
 # Lists walk the index of their sort key backwards and stop at the page's end; kind and expires_at behind the key let
 # scope and the usual filters be judged without visiting the row.
 INDEXES: Final = """
+CREATE INDEX notes_content ON notes (content_hash);
 CREATE INDEX notes_ref ON notes (ref, path, kind, expires_at);
 CREATE INDEX notes_created ON notes (created_at, ref, path, kind, expires_at);
 CREATE INDEX notes_updated ON notes (updated_at, ref, path, kind, expires_at);
@@ -174,6 +175,7 @@ CREATE INDEX notes_domain ON notes (domain, kind) WHERE domain IS NOT NULL;
 CREATE INDEX notes_session ON notes (session, kind) WHERE session IS NOT NULL;
 CREATE INDEX notes_url ON notes (url_key) WHERE url_key IS NOT NULL;
 CREATE INDEX notes_site ON notes (site) WHERE site IS NOT NULL;
+CREATE INDEX notes_importance ON notes (importance, kind);
 CREATE INDEX notes_expiry ON notes (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX notes_pinned ON notes (pinned) WHERE pinned = 1;
 CREATE INDEX notes_underived ON notes (note) WHERE derived = 0;

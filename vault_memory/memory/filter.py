@@ -61,6 +61,8 @@ class Filter:
     url: str | None = None
     """The same page, whatever the scheme, `www.` and tracking parameters."""
     site: str | None = None
+    path: str | None = None
+    """Contained in the vault path, case counts."""
     created_after: datetime | None = None
     created_before: datetime | None = None
     updated_after: datetime | None = None
@@ -112,6 +114,8 @@ class Filter:
         if self.site is not None:
             site = site_of(self.site) or self.site
             yield Term("site", "notes.site = ?", (site,), lambda m: site_of(m.url) == site)
+        if (path := self.path) is not None:
+            yield Term("path", "instr(notes.path, ?) > 0", (path,), lambda m: path in m.path)
 
     def _times(self, now: datetime) -> Iterator[Term]:
         for name in ("created", "updated"):
