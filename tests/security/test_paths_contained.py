@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.files.vault_tree import make_vault, snapshot
 from vault_memory.errors import NotAllowed
-from vault_memory.files.paths import new_name_problem, note_problem
+from vault_memory.files.paths import is_plain, new_name_problem, note_problem, problem
 from vault_memory.files.store import NoteStore
 
 REFUSED = {
@@ -164,3 +164,15 @@ def test_any_text_is_refused_or_stays_inside(path: str) -> None:
 def test_a_name_fit_for_new_notes_is_fit_for_reading(name: str) -> None:
     if new_name_problem(f"{name}.md") is None and note_problem(f"{name}.md") is not None:
         assert set(name) & {"\\"} or not name.isprintable()
+
+
+@given(
+    st.one_of(st.text(min_size=1, max_size=12), st.text(" .~%:\\\nC2e", min_size=1)).filter(
+        lambda name: "/" not in name
+    )
+)
+def test_a_name_that_a_scan_takes_without_a_closer_look_is_safe(name: str) -> None:
+    if is_plain(name):
+        assert problem(name) is None
+        assert problem(f"folder/{name}") is None
+        assert name.isascii()

@@ -237,7 +237,7 @@ class _Walk:
         elif stat.st_size > self._max_bytes:
             self._find(path, "too_large", f"holds more than {self._max_bytes:,} bytes")
         else:
-            self._files[path] = Stat.of(stat)
+            self._files[path] = Stat(stat.st_size, stat.st_mtime_ns, stat.st_ino)
 
     def _usable(self, path: str) -> bool:
         reason = problem(path)
