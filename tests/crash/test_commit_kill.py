@@ -25,19 +25,20 @@ from vault_memory.files.queue import Attempt, CommitQueue
 FILES = Path(module.__file__).parent
 TRACED = tuple(str(FILES / f"{name}.py") for name in ("commits", "commits_build", "queue", "git_index", "git"))
 TWINS = (str(FILES / "commits.py"), __file__)
-EXPECTED = ["start", "Edited by hand: a", "update 3 notes", "update: a"]
+EXPECTED = ["start", "Edited by hand: a", "update 4 notes", "update 2 notes"]
 STAGED = "M  staged.md\n"
 
 
 @pytest.fixture
 def template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A vault whose queue waits: two changes of a note that a person edited, a new note and a removed one."""
+    """A vault whose queue waits: two changes of a note that a person edited, a new note, a removed one, and one that
+    is changed and changed back, which alone tells a second run of the same queue from the first."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
     for name, value in isolate(tmp_path / "home", dict(os.environ)).items():
         monkeypatch.setenv(name, value)
     vault = GitVault(tmp_path / "template")
-    for path in ("a.md", "b.md", "staged.md"):
+    for path in ("a.md", "b.md", "back.md", "staged.md"):
         vault.hand(path, "0\n")
     vault.commit_by_hand("start")
     vault.hand("staged.md", "0\nstaged\n")
@@ -46,7 +47,9 @@ def template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     vault.tool("a.md", "0\nhand\n1\n")
     vault.tool("new.md", "new\n")
     vault.tool("b.md", None)
+    vault.tool("back.md", "1\n")
     vault.tool("a.md", "0\nhand\n1\n2\n")
+    vault.tool("back.md", "0\n")
     vault.commits.close()
     return vault.root
 
@@ -78,7 +81,7 @@ def _kill_at(target: int, run: Callable[[], object], traced: Sequence[str] = TRA
 def _faults(root: Path) -> list[str]:
     """What is wrong after a kill: with the index a person would commit now, and with the history after a new flush."""
     vault = GitVault(root)
-    faults = [f"staged undo of {path}" for path in ("a.md", "b.md", "new.md") if _undone(vault, path)]
+    faults = [f"staged undo of {path}" for path in ("a.md", "b.md", "back.md", "new.md") if _undone(vault, path)]
     done = vault.flush()
     if (done.left, done.waiting) != (0, ""):
         faults.append(f"left {done.left}: {done.waiting}")
