@@ -19,7 +19,7 @@ import pytest
 from tests.harness.fake_model import FakeModel
 
 FOLDER = os.environ.get("VAULT_MEMORY_TEST_AGENTS", "")
-TIMEOUT_SECONDS = 100
+TIMEOUT_SECONDS = 200
 
 
 def search_path() -> str:

@@ -14,7 +14,7 @@ from tests.harness import agents
 from tests.harness.agents import RUNNERS, Desk
 from tests.harness.fake_model import fake_model
 
-pytestmark = [pytest.mark.clients, pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.clients, pytest.mark.slow, pytest.mark.timeout(900)]
 
 PROGRAMS = {"claude-code": "claude", "codex": "codex", "gemini": "gemini", "opencode": "opencode"}
 OTHERS = {"claude-code": "codex", "codex": "claude-code", "gemini": "opencode", "opencode": "gemini"}
