@@ -208,7 +208,7 @@ def test_a_bad_item_does_not_stop_the_others(vm: VaultMemory) -> None:
 
 def test_nothing_of_another_project_can_be_seen_or_changed(root: Path, vm: VaultMemory) -> None:
     secret = vm.remember(content="acme only", project="acme").memory
-    shared = vm.remember(content="for all").memory
+    shared = vm.remember(content="Everyone uses pnpm").memory
     with open_vault(root, environ=ENVIRON, project="beta") as beta:
         assert [item.ref for item in beta.list().items] == [shared.id]
         for call in (

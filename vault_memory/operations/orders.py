@@ -87,7 +87,7 @@ def related(ctx: Context, request: Related) -> Neighbours:
         MemoryNotFound: no such memory.
     """
     from vault_memory.memory.filter import Filter
-    from vault_memory.operations.search import ranked, verified
+    from vault_memory.operations.searching import find
 
     ctx.vault.refresh(searchable=True)
     memory = resolve(ctx, request.ref)
@@ -99,10 +99,11 @@ def related(ctx: Context, request: Related) -> Neighbours:
             other = resolve(ctx, ref, deleted=True)
             if other.status == "active":
                 found.setdefault(other.path, Neighbour(other, edge.relation_type or "link", 1.0))
-    hits = ranked(ctx, f"{memory.title} {memory.content[:500]}", Filter(statuses=("active",))).hits
-    for hit in verified(ctx, hits[: request.limit + 1]):
-        if hit.memory.path != memory.path:
-            found.setdefault(hit.memory.path, Neighbour(hit.memory, "similar", hit.relevance))
+    similar = find(ctx, f"{memory.title} {memory.content[:500]}", Filter(statuses=("active",)))
+    for place in similar.places[: request.limit + 1]:
+        near = ctx.vault.current(similar.memory(place), ctx.scope)
+        if near is not None and near.path != memory.path:
+            found.setdefault(near.path, Neighbour(near, "similar", similar.relevance(place)))
     return Neighbours(memory.ref, tuple(found.values())[: request.limit])
 
 

@@ -126,10 +126,11 @@ def _entries(ctx: Context, request: ContextPack) -> Iterator[_Entry]:
 
 def _relevant(ctx: Context, request: ContextPack, wanted: Filter) -> list[Memory]:
     if request.query:
-        from vault_memory.operations.search import ranked, verified
+        from vault_memory.operations.searching import find
 
-        hits = ranked(ctx, request.query, wanted, url=request.url).hits[:_LIMIT]
-        return [hit.memory for hit in verified(ctx, hits)]
+        found = find(ctx, request.query, wanted, url=request.url)
+        own = [found.memory(n) for n in found.places if found.copy_of(n) is None][:_LIMIT]
+        return [memory for recorded in own if (memory := ctx.vault.current(recorded, ctx.scope)) is not None]
     if request.url:
         asked = Recall(url=request.url, project=request.project, limit=_LIMIT, max_chars=100_000, touch=False)
         return [item.memory for item in recall_here(ctx, asked).items]

@@ -106,10 +106,10 @@ def important(ctx: Context, wanted: Filter, limit: int) -> list[Recalled]:
 
 
 def _semantic(ctx: Context, query: str, wanted: Filter) -> list[Recalled]:
-    from vault_memory.operations.search import ranked
+    from vault_memory.operations.searching import find
 
-    found = ranked(ctx, query, wanted, "semantic")
-    return [Recalled(hit.memory, hit.score, f"similar ({hit.relevance:.2f})") for hit in found.hits]
+    found = find(ctx, query, wanted, "semantic")
+    return [Recalled(found.memory(n), found.score(n), f"similar ({found.relevance(n):.2f})") for n in found.places]
 
 
 def _scored(ctx: Context, request: Recall, wanted: Filter) -> list[Recalled]:
@@ -123,7 +123,7 @@ def _candidates(ctx: Context, request: Recall, wanted: Filter) -> Iterable[Memor
     """Whatever may score: the page's memories, the site's, those the search finds, and the newest."""
     from dataclasses import replace
 
-    from vault_memory.operations.search import ranked
+    from vault_memory.operations.searching import find
 
     catalog, found = ctx.vault.catalog, dict[str, Memory]()
     anywhere = replace(wanted, url=None)
@@ -132,7 +132,8 @@ def _candidates(ctx: Context, request: Recall, wanted: Filter) -> Iterable[Memor
         page = catalog.page(condition, ctx.scope, now=ctx.now, sort="updated_at", limit=_NEARBY)
         found |= {row.memory.path: row.memory for row in page.items}
     if request.query:
-        found |= {hit.memory.path: hit.memory for hit in ranked(ctx, request.query, anywhere).hits}
+        similar = find(ctx, request.query, anywhere)
+        found |= {similar.memory(n).path: similar.memory(n) for n in similar.places}
     return found.values()
 
 
