@@ -77,6 +77,12 @@ def only_spelling(new: tuple[Token, ...], old: tuple[Token, ...]) -> bool:
     return _texts(new) != _texts(old) and _letters(new) == _letters(old)
 
 
+def likeness(one: tuple[Token, ...], other: tuple[Token, ...]) -> float:
+    """The share of words that both statements have: shared over all, counted as sets; 0 to 1, two digits."""
+    left, right = {t.text.lower() for t in one}, {t.text.lower() for t in other}
+    return round(len(left & right) / len(left | right), 2) if left or right else 0.0
+
+
 def _letters(statement: tuple[Token, ...]) -> str:
     return "".join(c for t in statement for c in t.text.lower() if c.isalnum())
 

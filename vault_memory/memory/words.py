@@ -116,7 +116,7 @@ def without_filler(text: str) -> str:
 
 
 def tokens(text: str) -> tuple[Token, ...]:
-    """The statement as tokens in order: case folded for words, kept for paths, identifiers and units, articles dropped."""
+    """The statement as tokens in order: articles dropped, case folded save in paths, identifiers and units."""
     text = _plain(text)
     found = list(_scanned(text))
     kept = [token for n, token in enumerate(found) if not _says_nothing(token, found[n + 1 : n + 2])]

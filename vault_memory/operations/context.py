@@ -23,6 +23,8 @@ class Context:
     session: str | None = None
     source: Literal["human", "agent", "crawl", "import"] = "human"
     allow_secrets: bool = False
+    lenient: bool = False
+    """Small talk and repetitions are stored with a warning, as callers of some profiles expect."""
     touch: bool = True
     """Whether rows that are returned count as accessed."""
 

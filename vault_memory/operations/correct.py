@@ -9,9 +9,10 @@ from pydantic.config import JsonDict
 
 from vault_memory.batch import Batch, Expectation
 from vault_memory.memory.model import Memory
+from vault_memory.memory.scope import Scope
 from vault_memory.operations.context import Context
 from vault_memory.operations.draft import automatic_title
-from vault_memory.operations.gates import check_edit
+from vault_memory.operations.gates import check_edit, flags_of
 from vault_memory.operations.refs import answer, expectation, link_to, resolve, why
 from vault_memory.operations.request import Unit, WriteRequest
 from vault_memory.operations.result import WriteResult
@@ -57,12 +58,43 @@ def correct(ctx: Context, request: Correct) -> WriteResult:
         Rejected: a write gate refused the new text.
     """
     old = resolve(ctx, request.ref, writing=True)
-    warnings = check_edit(ctx, old, request.content, {"title": request.title})
+    told = {"title": request.title, "evidence": request.evidence}
+    ready = _stored_already(ctx, old, request.content)
+    warnings = () if ready else check_edit(ctx, old, request.content, told, reason=request.reason)
     link = link_to(ctx, old)
     with ctx.vault.write(why(ctx, "correct", request.reason), ctx.now) as batch:
-        new = batch.create(_successor(ctx, old, request, link), request.content, relations={"supersedes": (link,)})
+        fields = _successor(ctx, old, request, link)
+        if ready is not None:
+            new = _made_successor(batch, ready, link, fields)
+        else:
+            new = batch.create(fields, request.content, relations={"supersedes": (link,)})
         retire(ctx, batch, old, new, expect_from=request)
+    settle(ctx, new.ref, old.ref)
     return answer(ctx, batch, new, "stored", warnings)
+
+
+def settle(ctx: Context, one: str, other: str) -> None:
+    """Take a pair out of the review queue, whichever of the two is newer."""
+    pair = {one, other}
+    ctx.vault.local.settled([w.number for w in ctx.vault.local.waiting() if {w.ref, w.rival} == pair])
+
+
+def _stored_already(ctx: Context, old: Memory, content: str) -> Memory | None:
+    """The active memory that says exactly this: a changed fact is stored before anyone calls it a correction."""
+    rows = ctx.vault.catalog.by_content(Memory("", content).content_hash, Scope(old.project, old.actor))
+    for row in rows:
+        memory = ctx.vault.current(row.memory, ctx.scope) if row.memory.status == "active" else None
+        if memory is not None and memory.path != old.path and memory.content == content and memory.id is not None:
+            return memory
+    return None
+
+
+def _made_successor(batch: Batch, memory: Memory, link: str, fields: dict[str, Any]) -> Memory:
+    links = [*dict.fromkeys((*memory.relations.get("supersedes", ()), link))]
+    changes: dict[str, Any] = {"supersedes": links}
+    if fields.get("relation_notes"):
+        changes["relation_notes"] = [*memory.relation_notes, *fields["relation_notes"]]
+    return batch.patch(memory.path, changes).memory
 
 
 def retire(ctx: Context, batch: Batch, old: Memory, new: Memory, *, expect_from: WriteRequest | None = None) -> None:
@@ -126,6 +158,8 @@ def _successor(ctx: Context, old: Memory, request: Correct, link: str) -> dict[s
     fields = {name: getattr(old, name) for name in _INHERITED if name in old.stated}
     fields["title"] = request.title or automatic_title(request.content)
     fields |= {"source": ctx.source, "agent": ctx.agent, "session": ctx.session, "memory_type": old.memory_type}
+    if flags := flags_of(ctx.source, request.content):
+        fields["flags"] = list(flags)
     if request.evidence:
         fields["relation_notes"] = [f"supersedes [[{link}]]: {request.evidence}"]
     return {name: value for name, value in fields.items() if value not in (None, ())}

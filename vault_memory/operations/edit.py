@@ -7,16 +7,17 @@ from typing import Any, Literal
 from pydantic import Field
 
 from vault_memory.errors import InvalidRequest
+from vault_memory.memory.model import Memory
 from vault_memory.memory.urls import stored_url
 from vault_memory.operations.context import Context
 from vault_memory.operations.draft import cased
-from vault_memory.operations.filters import known, memory_types
-from vault_memory.operations.gates import check_edit
+from vault_memory.operations.filters import known, memory_types, relation_types
+from vault_memory.operations.gates import check_edit, flags_of
 from vault_memory.operations.refs import answer, expectation, resolve, why
 from vault_memory.operations.request import Time, Unit, WriteRequest
 from vault_memory.operations.result import WriteResult
 
-_NOT_FIELDS = frozenset({"ref", "content", "section", "if_revision", "if_version", "reason"})
+_NOT_FIELDS = frozenset({"ref", "content", "section", "if_revision", "if_version", "reason", "metadata"})
 
 
 class Update(WriteRequest):
@@ -62,15 +63,18 @@ def update(ctx: Context, request: Update) -> WriteResult:
         MalformedNote: the front matter cannot be edited safely.
         Rejected: a write gate refused the new text.
     """
-    from vault_memory.memory.markdown import replace_content, replace_section
+    from vault_memory.memory.markdown import metadata_changes, replace_content, replace_section
 
     changes = _changes(ctx, request)
+    own = request.metadata or {}
     if request.section is not None and request.content is None:
         raise InvalidRequest.of("section", "needs content: the new text of the section")
-    if not changes and request.content is None:
+    if not changes and not own and request.content is None:
         raise InvalidRequest.of("ref", "nothing to change; name at least one field or content")
     memory = resolve(ctx, request.ref, deleted=True, writing=True)
-    warnings = check_edit(ctx, memory, request.content, changes)
+    warnings = check_edit(ctx, memory, request.content, changes | own, reason=request.reason)
+    changes |= metadata_changes(memory, own, relation_types=relation_types(ctx.config))
+    changes |= _flags(ctx, memory, request.content)
     content, section = request.content, request.section
 
     def body(data: bytes) -> bytes:
@@ -93,11 +97,11 @@ def append(ctx: Context, request: Append) -> WriteResult:
     from vault_memory.memory.markdown import append as appended
 
     memory = resolve(ctx, request.ref, writing=True)
-    warnings = check_edit(ctx, memory, request.text, {})
+    warnings = check_edit(ctx, memory, request.text, {"heading": request.heading}, reason=request.reason)
     with ctx.vault.write(why(ctx, "append", request.reason), ctx.now) as batch:
         edited = batch.patch(
             memory.path,
-            {},
+            _flags(ctx, memory, request.text),
             body=lambda data: appended(data, request.text, request.heading),
             expect=expectation(request),
         )
@@ -105,9 +109,8 @@ def append(ctx: Context, request: Append) -> WriteResult:
 
 
 def _changes(ctx: Context, request: Update) -> dict[str, Any]:
-    """The front-matter keys to set; a field given as null is removed."""
-    given = request.model_dump(exclude_unset=True, exclude=set(_NOT_FIELDS))
-    changes = {**(given.pop("metadata", None) or {}), **given}
+    """The fields to set; one given as null is removed."""
+    changes = request.model_dump(exclude_unset=True, exclude=set(_NOT_FIELDS))
     if changes.get("memory_type"):
         known("memory_type", changes["memory_type"], memory_types(ctx.config))
     if changes.get("project") == "global":
@@ -119,3 +122,8 @@ def _changes(ctx: Context, request: Update) -> dict[str, Any]:
     if changes.get("domain"):
         changes["domain"] = cased(changes["domain"], ctx.config.domain_case)
     return changes
+
+
+def _flags(ctx: Context, memory: Memory, text: str | None) -> dict[str, list[str]]:
+    flags = flags_of(ctx.source, text or "", memory.flags)
+    return {} if flags == memory.flags else {"flags": list(flags)}

@@ -10,14 +10,15 @@ from pydantic import Field, ValidationError
 from vault_memory.batch import Batch
 from vault_memory.errors import VaultError
 from vault_memory.memory.model import Memory
+from vault_memory.operations.admit import Admitted, OnDuplicate, admit, result
 from vault_memory.operations.context import Context
 from vault_memory.operations.draft import Draft, draft_of
-from vault_memory.operations.gates import check_new
-from vault_memory.operations.refs import answer, link_to, resolve, why
+from vault_memory.operations.gates import check_new, flags_of
+from vault_memory.operations.refs import link_to, resolve, why
 from vault_memory.operations.request import Request, Time, Unit, refused
 from vault_memory.operations.result import WriteResult
-
-OnDuplicate = Literal["review", "skip", "merge", "supersede", "keep_both"]
+from vault_memory.operations.rivals import Beside
+from vault_memory.operations.views import accessed
 
 
 class Remember(Request):
@@ -49,6 +50,7 @@ class Remember(Request):
     valid_from: Time | None = Field(None, description="From when the fact was true.")
     valid_to: Time | None = Field(None, description="Until when the fact was true (exclusive).")
     created_at: Time | None = Field(None, description="When it was first known, if not now.")
+    supersedes: list[str] = Field([], description="What it replaces (ids, paths, titles): archived, linked both ways.")
     relations: dict[str, list[str]] | None = Field(None, description="Relation type to targets (ids, paths, titles).")
     metadata: dict[str, Any] | None = Field(None, description="Your own keys, kept in the front matter.")
     path: str | None = Field(None, description="Where to put the note; by default by project and type.")
@@ -84,33 +86,83 @@ def remember(ctx: Context, request: Remember) -> WriteResult:
         Rejected: a write gate refused it; nothing was written.
         NotAllowed: another project, another actor, or a path outside the vault.
     """
-    draft, warnings = _checked(ctx, request)
+    checked = _checked(ctx, request)
     with ctx.vault.write(why(ctx, "remember", request.reason), ctx.now) as batch:
-        memory = _create(batch, draft)
-    return answer(ctx, batch, memory, "stored", warnings)
+        admitted = known_key(ctx, request) or admitted_now(ctx, batch, request, checked)
+    return _answered(ctx, batch, admitted, checked.warnings)
 
 
 def remember_many(ctx: Context, request: RememberMany) -> Batched:
     """Store several memories under one lock, in one catalog transaction and one commit.
 
-    A bad item does not stop the others: its outcome is `rejected`, with the reason.
+    A bad item does not stop the others: its outcome is `rejected`, with the reason. Items are compared among themselves
+    too.
     """
-    made: list[tuple[Memory, tuple[str, ...]] | VaultError] = []
+    made: list[tuple[Admitted, tuple[str, ...]] | VaultError] = []
+    beside = Beside()
     with ctx.vault.write(why(ctx, "remember_many"), ctx.now) as batch:
-        for item in request.memories:
+        for values in request.memories:
             try:
-                draft, warnings = _checked(ctx, _item(request, item))
-                made.append((_create(batch, draft), warnings))
+                item = _item(request, values)
+                checked = _checked(ctx, item)
+                admitted = known_key(ctx, item) or admitted_now(ctx, batch, item, checked, beside)
+                made.append((admitted, checked.warnings))
             except VaultError as error:
                 made.append(error)
     results = tuple(
         WriteResult("rejected", reason=one.detail, problem=one.problem())
         if isinstance(one, VaultError)
-        else answer(ctx, batch, one[0], "stored", one[1])
+        else _answered(ctx, batch, *one)
         for one in made
     )
     failed = sum(isinstance(one, VaultError) for one in made)
-    return Batched(results, len(made) - failed, failed)
+    stored = sum(one.outcome in ("stored", "needs_review") for one in results)
+    return Batched(results, stored, failed)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A request that passed the gates that look at it alone."""
+
+    draft: Draft
+    supersedes: tuple[Memory, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def known_key(ctx: Context, request: Remember) -> Admitted | None:
+    """What was stored under the request's idempotency key before, if it is still there."""
+    if request.idempotency_key is None:
+        return None
+    ref = ctx.vault.local.stored_under(_owner(ctx, request), request.idempotency_key)
+    rows = ctx.vault.catalog.by_id(ref, ctx.scope) if ref else []
+    if not rows:
+        return None
+    return Admitted("duplicate", rows[0].memory, reason="this idempotency key was used before")
+
+
+def admitted_now(
+    ctx: Context, batch: Batch, request: Remember, checked: Checked, beside: Beside | None = None
+) -> Admitted:
+    """Let the request through the duplicate gate into the batch, and remember its idempotency key."""
+    admitted = admit(ctx, batch, checked.draft, request.on_duplicate, checked.supersedes, beside)
+    if beside is not None and admitted.outcome in ("stored", "needs_review") and request.on_duplicate != "keep_both":
+        beside.add(admitted.memory)
+    if request.idempotency_key is not None:
+        ctx.vault.local.use_key(_owner(ctx, request), request.idempotency_key, admitted.memory.ref, ctx.now)
+    return admitted
+
+
+def _answered(ctx: Context, batch: Batch, admitted: Admitted, warnings: tuple[str, ...]) -> WriteResult:
+    if admitted.outcome == "duplicate":
+        accessed(ctx, [admitted.memory])
+    return result(ctx, batch, admitted, warnings)
+
+
+def _owner(ctx: Context, request: Remember) -> str:
+    """Whose idempotency key it is: keys of one project or actor mean nothing to another."""
+    project = ctx.scope.project if isinstance(ctx.scope.project, str) else request.project
+    actor = ctx.scope.actor if isinstance(ctx.scope.actor, str) else request.actor
+    return f"{project or ''}\n{actor or ''}"
 
 
 def _item(request: RememberMany, item: dict[str, Any]) -> Remember:
@@ -121,18 +173,16 @@ def _item(request: RememberMany, item: dict[str, Any]) -> Remember:
         raise refused(error) from None
 
 
-def _checked(ctx: Context, request: Remember) -> tuple[Draft, tuple[str, ...]]:
+def _checked(ctx: Context, request: Remember) -> Checked:
     """The draft that passed the gates, its relations resolved to links."""
     draft = draft_of(ctx, request)
-    warnings = check_new(ctx, draft)
+    warnings = check_new(ctx, draft, force=request.force, reason=request.reason)
     relations = {
         name: tuple(link_to(ctx, resolve(ctx, target)) for target in targets)
         for name, targets in draft.relations.items()
     }
-    return replace(draft, relations=relations), warnings
-
-
-def _create(batch: Batch, draft: Draft) -> Memory:
-    return batch.create(
-        draft.fields, draft.content, relations=draft.relations, metadata=draft.metadata, path=draft.path
-    )
+    old = tuple(resolve(ctx, ref, writing=True) for ref in dict.fromkeys(request.supersedes))
+    fields = dict(draft.fields)
+    if flags := flags_of(fields["source"], draft.content, fields.get("flags", ())):
+        fields["flags"] = list(flags)
+    return Checked(replace(draft, relations=relations, fields=fields), old, warnings)
