@@ -60,7 +60,8 @@ class IndexedVault:
         print_of = fingerprint(self.embedder)
         width = 2 if self.embedder is None else self.embedder.token_type().itemsize
         self.catalog.expect(print_of, width)
-        self.applier = Applier(self.catalog, self.index, FileLock(self.folder / "index.lock"), boot=self.boot)
+        lock = FileLock(self.folder / "index.lock", wait_seconds=100)
+        self.applier = Applier(self.catalog, self.index, lock, boot=self.boot)
         self.source = CandidateSource(self.catalog, self.index, lambda: self.embedder, is_log=is_log)
 
     def put(self, notes: Mapping[str, str] | list[Memory]) -> None:

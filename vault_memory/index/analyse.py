@@ -80,6 +80,16 @@ def analyse_query(text: str) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(words)))
 
 
+def identifier_parts(text: str) -> dict[str, frozenset[str]]:
+    """The identifiers in a text as whole terms, each with the terms of its parts: `c++` has the part `c`."""
+    found: dict[str, frozenset[str]] = {}
+    for word in filter(_MARK.search, text.split()):
+        terms = _word(word, query=True)
+        wholes = [term for term in terms if not term.isalnum()] or list(terms[:1])
+        found |= {whole: frozenset(terms) - set(wholes) for whole in wholes}
+    return found
+
+
 def _word(word: str, *, query: bool = False) -> tuple[str, ...]:
     """The terms of what stands between two spaces."""
     if word.isascii():

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from vault_memory.index.numeric import Floats, NDArray, np
@@ -14,6 +15,8 @@ from vault_memory.index.numeric import Floats, NDArray, np
 K1: Final = 1.2
 B: Final = 0.75
 """The usual values (Robertson and Zaragoza 2009, The Probabilistic Relevance Framework, section 3.2)."""
+PART_WEIGHT: Final = 0.25
+"""Who asks for `C++` wants what says `C++`; a short note that says `C` must not come first."""
 MAX_LIKE: Final = 24
 """At most so many index terms stand in for a word that no chunk holds."""
 MIN_LIKE_CHARS: Final = 3
@@ -29,21 +32,23 @@ class WantedTerms:
     Attributes:
         asked: the analysed terms of the query, without doubles.
         groups: for each of them the index terms that count as it: itself, or those that contain it; may be empty.
-        idf: of each index term in `groups`, ln(1 + (N − df + .5) / (df + .5)).
+        weights: of each index term in `groups`: its idf, ln(1 + (N − df + .5) / (df + .5)), times its importance.
+        importance: of each index term: 1, and PART_WEIGHT for a part of an identifier that some chunk holds whole.
         asked_idf: of each of `asked` itself (one that no chunk holds has df 0).
         average: mean length of the chunks, in terms; at least 1.
     """
 
     asked: tuple[str, ...]
     groups: tuple[tuple[str, ...], ...]
-    idf: Mapping[str, float]
+    weights: Mapping[str, float]
+    importance: Mapping[str, float]
     asked_idf: Floats
     average: float
 
     @property
     def terms(self) -> tuple[str, ...]:
         """All index terms to look for, without doubles."""
-        return tuple(self.idf)
+        return tuple(self.weights)
 
 
 def idf(total: int, frequencies: Sequence[int]) -> Floats:
@@ -53,20 +58,36 @@ def idf(total: int, frequencies: Sequence[int]) -> Floats:
     return found
 
 
-def wanted_terms(sql: sqlite3.Connection, asked: Sequence[str], total: int, total_length: int) -> WantedTerms:
-    """The query's terms with the statistics of all chunks in the vault (scope and filters do not change them)."""
+def wanted_terms(
+    sql: sqlite3.Connection,
+    asked: Sequence[str],
+    total: int,
+    total_length: int,
+    parts: Mapping[str, Collection[str]] = MappingProxyType({}),
+) -> WantedTerms:
+    """The query's terms with the statistics of all chunks in the vault (scope and filters do not change them).
+
+    Args:
+        sql: the catalog.
+        asked: the analysed terms of the query, without doubles.
+        total, total_length: number of chunks and the sum of their lengths.
+        parts: the identifiers among the terms, each with the terms that are parts of it.
+    """
     frequency = _frequencies(sql, asked)
+    minor = {part for whole, inner in parts.items() if frequency.get(whole) for part in inner}
     groups = []
     for term in asked:
         like = {} if frequency.get(term) else _like(sql, term)
         frequency |= like
         groups.append((term,) if frequency.get(term) else tuple(sorted(like)))
     terms = list(dict.fromkeys(term for group in groups for term in group))
+    importance = {term: PART_WEIGHT if term in minor else 1.0 for term in terms}
     values = idf(total, [frequency[term] for term in terms]).tolist()
     return WantedTerms(
         tuple(asked),
         tuple(groups),
-        dict(zip(terms, values, strict=True)),
+        {term: value * importance[term] for term, value in zip(terms, values, strict=True)},
+        importance,
         idf(total, [frequency.get(term, 0) for term in asked]),
         max(1.0, total_length / max(1, total)),
     )
@@ -105,7 +126,7 @@ def scores(wanted: WantedTerms, counts: Iterable[Sequence[int]], lengths: Sequen
     """
     tf = np.array(list(counts), np.float64).reshape(len(lengths), len(wanted.terms))
     norm = K1 * (1 - B + B * np.asarray(lengths, np.float64) / wanted.average)
-    weight = np.fromiter(wanted.idf.values(), np.float64, len(wanted.idf))
+    weight = np.fromiter(wanted.weights.values(), np.float64, len(wanted.weights))
     parts = weight * tf * (K1 + 1) / (tf + norm[:, None])
     place = {term: n for n, term in enumerate(wanted.terms)}
     shares = np.zeros((len(lengths), len(wanted.asked)), np.float64)

@@ -13,9 +13,10 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from sqlite3 import Connection
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
-from vault_memory.index.analyse import analyse_query
+from vault_memory.index.analyse import analyse_query, identifier_parts
+from vault_memory.index.apply_text import restart_text
 from vault_memory.index.bm25 import token_idf, wanted_terms
 from vault_memory.index.columns import Candidates, Near, QueryValues, View, columns_of
 from vault_memory.index.derive import fingerprint
@@ -35,7 +36,15 @@ if TYPE_CHECKING:
     from vault_memory.index.catalog import Catalog
 
 ATTEMPTS: Final = 3
-"""A reader that finds its epoch gone reads the catalog again; this often it can only be bad luck."""
+"""A reader that finds its epoch gone reads the catalog again; after so many times it is damage, not a new epoch."""
+
+
+class IndexDamaged(Exception):
+    """An index cannot be read: `text` or `vectors`. Never leaves this module."""
+
+    def __init__(self, index: Literal["text", "vectors"]) -> None:
+        super().__init__(index)
+        self.index = index
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +84,8 @@ class CandidateSource:
         self._sessions = Sessions(is_log)
         self._text: tuple[str, int, TextReader] | None = None
         self._rows: tuple[tuple[str, int, int], VectorRows] | None = None
+        self.vectors_lost = False
+        """The last search found the vector file damaged, and went by words and pending vectors alone."""
 
     def gather(self, words: str, wanted: Filter, scope: Scope, *, now: datetime, sizes: Sizes = Sizes()) -> Candidates:
         """The candidates for a query of these words (question words already left out).
@@ -89,20 +100,25 @@ class CandidateSource:
             All columns ordered by ref, then number; no rows when nothing matches.
         """
         with self._lock:
-            for _ in range(ATTEMPTS - 1):
+            for _ in range(ATTEMPTS):
                 try:
-                    return self._gather(words, wanted, scope, now, sizes)
-                except FileNotFoundError:
+                    return self._gather(words, wanted, scope, now, sizes, strict=True)
+                except IndexDamaged as error:
                     self._text = self._rows = None
-            return self._gather(words, wanted, scope, now, sizes)
+                    damaged = error
+            if damaged.index == "text":
+                restart_text(self._catalog)
+            return self._gather(words, wanted, scope, now, sizes, strict=False)
 
-    def _gather(self, words: str, wanted: Filter, scope: Scope, now: datetime, sizes: Sizes) -> Candidates:
+    def _gather(
+        self, words: str, wanted: Filter, scope: Scope, now: datetime, sizes: Sizes, *, strict: bool
+    ) -> Candidates:
         with self._catalog.reading() as sql:
             state = read_state(sql)
             self._overlay.refresh(sql, state)
             selection = select(sql, wanted, scope, now)
             query = self._query(sql, state, words)
-            rows = self._vector_rows(state, len(query.vector))
+            rows = self._vector_rows(state, len(query.vector), strict=strict)
             reader = self._reader(state) if sizes.text else None
             lists = Lists(sql, selection, self._overlay)
             by_text = lists.text(query.terms, reader, sizes.text)
@@ -111,8 +127,9 @@ class CandidateSource:
             return columns_of(View(sql, state, selection, rows.vectors, self._sessions), query, by_text, by_vector)
 
     def _query(self, sql: Connection, state: IndexState, words: str) -> QueryValues:
-        terms = wanted_terms(sql, analyse_query(words), state.chunk_count, state.total_length)
-        embedder = self._embedder()
+        asked, parts = analyse_query(words), identifier_parts(words)
+        terms = wanted_terms(sql, asked, state.chunk_count, state.total_length, parts)
+        embedder = self._embedder() if terms.asked else None  # the model knows brackets, but they mean nothing
         if embedder is None or fingerprint(embedder) != state.fingerprint:
             none = np.zeros(0, np.int64)  # vectors of two models are never compared
             return QueryValues(terms, none, none.astype(np.float32), np.zeros(state.dimensions, np.float32))
@@ -127,19 +144,34 @@ class CandidateSource:
         """
         if not state.applied_text:
             self._text = None
-        elif self._text is None or self._text[0] != state.text_epoch:
-            reader = TextReader(text_folder(self._folder, state.text_epoch))
-            self._text = state.text_epoch, state.applied_text, reader
-        elif self._text[1] != state.applied_text:
-            self._text[2].reload()
-            self._text = state.text_epoch, state.applied_text, self._text[2]
-        return self._text[2] if self._text else None
+            return None
+        try:
+            if self._text is None or self._text[0] != state.text_epoch:
+                self._text = (
+                    state.text_epoch,
+                    state.applied_text,
+                    TextReader(text_folder(self._folder, state.text_epoch)),
+                )
+            elif self._text[1] != state.applied_text:
+                self._text[2].reload()
+                self._text = state.text_epoch, state.applied_text, self._text[2]
+        except (ValueError, OSError) as error:
+            raise IndexDamaged("text") from error
+        return self._text[2]
 
-    def _vector_rows(self, state: IndexState, dimensions: int) -> VectorRows:
+    def _vector_rows(self, state: IndexState, dimensions: int, *, strict: bool) -> VectorRows:
+        """The rows of the vector file; without `strict` none when they are lost: `Applier.check` makes them anew."""
         count = state.vector_rows if state.applied_vectors and state.dimensions == dimensions else 0
         key = (state.vector_epoch, count, dimensions)
         if self._rows is None or self._rows[0] != key:
-            self._rows = key, map_rows(self._folder, state.vector_epoch, count, dimensions)
+            try:
+                self._rows = key, map_rows(self._folder, state.vector_epoch, count, dimensions)
+            except (ValueError, OSError) as error:
+                self.vectors_lost = True
+                if strict:
+                    raise IndexDamaged("vectors") from error
+                return map_rows(self._folder, "", 0, dimensions)
+            self.vectors_lost = False
         return self._rows[1]
 
 

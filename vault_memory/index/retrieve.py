@@ -101,7 +101,7 @@ class Lists:
         count = counter(wanted.terms)
         limit = size * OVERSAMPLE
         while True:
-            keys = reader.search(wanted.terms, limit, self.selection.text)
+            keys = reader.search(wanted.importance, limit, self.selection.text)
             wish = [key for key in keys if key not in pending]
             rows = self.selection.rows(self.sql, f"{_KEYS}, chunks.terms, chunks.length", wish)
             found = _scored(
@@ -112,7 +112,7 @@ class Lists:
             limit *= OVERSAMPLE
 
     def _beside(self, wanted: WantedTerms, reader: TextReader, found: set[int]) -> list[TextHit]:
-        keys = reader.search(wanted.terms, MAX_BESIDE, self.selection.text, beside=True)
+        keys = reader.search(wanted.importance, MAX_BESIDE, self.selection.text, beside=True)
         rows = self.selection.rows(self.sql, _KEYS, [key for key in keys if key not in found])
         return [TextHit(chunk, 0.0, np.zeros(len(wanted.asked)), (ref, n)) for chunk, ref, n in rows]
 

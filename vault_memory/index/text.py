@@ -7,7 +7,7 @@ changes, so a document that is there twice, or whose chunk is gone from the cata
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -73,11 +73,11 @@ class TextReader:
         self._index.reload()
         self._searcher = self._index.searcher()
 
-    def search(self, terms: Collection[str], limit: int, where: TextFilter, *, beside: bool = False) -> list[int]:
+    def search(self, terms: Mapping[str, float], limit: int, where: TextFilter, *, beside: bool = False) -> list[int]:
         """Keys of at most `limit` chunks that hold a term, most promising first, without doubles.
 
         Args:
-            terms: analysed terms; one is enough.
+            terms: analysed terms, of which a chunk holds at least one, and what each is worth.
             limit: 1 or more.
             where: the filter.
             beside: look into path, urls and own keys instead of label and text; the order has no meaning then.
@@ -159,10 +159,12 @@ def _opened(folder: Path, *, create: bool) -> Index:
     return index
 
 
-def _query(terms: Collection[str], where: TextFilter, *, beside: bool) -> Query:
+def _query(terms: Mapping[str, float], where: TextFilter, *, beside: bool) -> Query:
     schema = _schema()
     field, option = ("extra", "basic") if beside else (_TERMS, "freq")
-    wanted = Query.boolean_query([(Occur.Should, Query.term_query(schema, field, term, option)) for term in terms])
+    queries = {term: Query.term_query(schema, field, term, option) for term in terms}
+    worth = [queries[term] if value == 1 else Query.boost_query(queries[term], value) for term, value in terms.items()]
+    wanted = Query.boolean_query([(Occur.Should, query) for query in worth])
     clauses = [(Occur.Must, Query.const_score_query(wanted, 1.0) if beside else wanted)]
     clauses += [(Occur.Must, Query.const_score_query(condition, 0.0)) for condition in _conditions(schema, where)]
     return Query.boolean_query(clauses) if len(clauses) > 1 else clauses[0][1]
