@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,23 @@ def test_processes_open_a_new_catalog_at_once_and_lose_no_generation(tmp_path: P
         assert sql.execute("SELECT sum(notes) FROM kinds").fetchone() == (91,)
         assert sql.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     catalog.close()
+
+
+def _open_many(folder: Path, barrier: Barrier) -> None:
+    for n in range(20):
+        barrier.wait()
+        Catalog.open(folder / str(n)).close()
+
+
+def test_processes_make_a_catalog_at_the_same_moment(tmp_path: Path) -> None:
+    context = get_context("spawn")
+    barrier = context.Barrier(3)
+    workers = [context.Process(target=_open_many, args=(tmp_path, barrier)) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0, 0, 0]
 
 
 def test_a_busy_catalog_is_reported_as_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -158,7 +159,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     """Make the tables, or make them anew when they are of another version."""
     if connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION:
         return
-    connection.execute("PRAGMA journal_mode = WAL")
+    _switch_to_wal(connection)
     _made_anew(connection, always=False)
 
 
@@ -175,6 +176,19 @@ def _made_anew(connection: sqlite3.Connection, *, always: bool) -> None:
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("COMMIT")
     connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    """Several processes may make a catalog at once, and for this one step SQLite does not wait by itself."""
+    end = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
 
 
 def _drop_all(connection: sqlite3.Connection) -> None:

@@ -187,11 +187,11 @@ class _Search:
         return found + self._keys(unused, tail, (limit - len(found), rest_offset), self._rest)
 
     def _narrowest(self) -> _Source:
-        """The source that visits the fewest candidates for the conditions; ties go to the kinds."""
+        """The source that visits the fewest candidates for the conditions; on ties an index is read, not the notes."""
         by_kind = self._in_kinds * _GATHER_COST < self._all  # else the rows are read faster in their own order
         kinds = _Source("notes INDEXED BY notes_kind" if by_kind else "notes NOT INDEXED", size=self._in_kinds)
-        sources = [kinds, *(source for term in self._rest if (source := self._source_of(term)))]
-        return min(sources, key=lambda source: source.size)
+        sources = [source for term in self._rest if (source := self._source_of(term))]
+        return min([*sources, kinds], key=lambda source: source.size)
 
     def _source_of(self, term: Term) -> _Source | None:
         if term.column == "tags":
@@ -212,7 +212,7 @@ class _Search:
     def _size(self, query: str, params: tuple[SqlValue, ...]) -> int:
         """How many rows the query gives, counted up to a limit, beyond which a walk is always better."""
         size = self._one(f"SELECT count(*) FROM ({query} LIMIT ?)", (*params, _SIZE_LIMIT))
-        return size if size < _SIZE_LIMIT else self._all
+        return size if size < _SIZE_LIMIT else max(_SIZE_LIMIT, self._in_kinds)
 
     def _tagged(self, term: Term) -> int:
         marks = ", ".join("?" * len(term.params))
