@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 
 import numpy as np
@@ -19,10 +20,11 @@ from benchmarks.retrieval.data import Collection, Document
 from vault_memory.index.analyse import analyse_query
 from vault_memory.index.derive import derive
 from vault_memory.index.embed import Embedder
+from vault_memory.memory.chunk import label
 from vault_memory.memory.model import Memory
 from vault_memory.search.pool import NONE, Pool, QueryNumbers
+from vault_memory.search.query import search_words
 from vault_memory.search.sessions import is_log, speaker_label
-from vault_memory.search.words import content_words
 
 TEXT_POOL, VECTOR_POOL, SELECTED = 100, 60, 400
 K1, B = 1.2, 0.75
@@ -38,13 +40,14 @@ class Metadata:
     updated_at: NDArray[np.float64]
 
     @classmethod
-    def default(cls, documents: Sequence[Document]) -> Metadata:
-        """Every field at its default, nothing faded, updated when created."""
+    def default(cls, documents: Sequence[Document], now: float) -> Metadata:
+        """Every field at its default, updated when created and never read since, so faded by its age."""
         count = len(documents)
         created = np.array([_seconds(document) for document in documents])
-        return cls(
-            np.full(count, 0.5, np.float32), np.full(count, 0.8, np.float32), np.full(count, 0.8, np.float32), created
-        )
+        age_days = np.nan_to_num((now - created) / 86400)
+        confidence = np.full(count, 0.8, np.float32)
+        faded = confidence * np.float32(0.5) ** (age_days / 30).astype(np.float32)
+        return cls(np.full(count, 0.5, np.float32), confidence, faded, created)
 
     @classmethod
     def random(cls, documents: Sequence[Document], seed: int, now: float) -> Metadata:
@@ -62,11 +65,17 @@ class Metadata:
 class MemoryVault:
     """One collection, indexed."""
 
-    def __init__(self, collection: Collection, embedder: Embedder, metadata: Metadata | None = None) -> None:
+    def __init__(self, collection: Collection, embedder: Embedder, metadata: Metadata) -> None:
         self.documents = collection.documents
         self.embedder = embedder
-        self.metadata = metadata or Metadata.default(collection.documents)
-        derived = derive([_memory(document) for document in self.documents], embedder)
+        self.metadata = metadata
+        memories = [_memory(document) for document in self.documents]
+        derived = derive(memories, embedder)
+        self.texts = [
+            f"{label(memory, chunk.n)}\n{memory.content[chunk.start : chunk.end]}"
+            for memory, parts in zip(memories, derived, strict=True)
+            for chunk in parts
+        ]
         self.chunks = [chunk for parts in derived for chunk in parts]
         self.note = np.array([n for n, parts in enumerate(derived) for _ in parts])
         self.number = np.array([chunk.n for chunk in self.chunks])
@@ -135,17 +144,19 @@ class MemoryVault:
         rows = [self.searcher.doc(address)["row"][0] for _, address in hits]
         return np.array(rows, np.int64), np.array([score for score, _ in hits], np.float32)
 
-    def numbers(self, text: str, keep: Sequence[str] = ()) -> QueryNumbers:
+    def notes(self, rows: Sequence[int]) -> list[int]:
+        """The documents of ranked chunks, each once, at the place of its best chunk."""
+        return list(dict.fromkeys(self.note[list(rows)].tolist()))
+
+    def numbers(self, text: str, now: datetime) -> QueryNumbers:
         """The query as the indexes see it."""
-        words = content_words(text, keep)
-        terms = analyse_query(" ".join(words))
-        pieces = self.embedder.tokenise([word.lower() for word in words])
-        ids = np.array([token for word in pieces for token in word], np.int64)
-        vector = self.embedder.encode(" ".join(words).lower())
+        words = search_words(text, now)
+        terms = analyse_query(words)
+        ids = np.array(self.embedder.tokenise([words])[0], np.int64)
         count = len(self.chunks)
         term_idf = np.array([idf(count, self.df[term]) for term in terms], np.float32)
         token_idf = np.array([idf(count, self.token_df[token]) for token in ids], np.float32)
-        return QueryNumbers(tuple(terms), term_idf, ids, token_idf, vector)
+        return QueryNumbers(tuple(terms), term_idf, ids, token_idf, self.embedder.encode(words))
 
     def pool(self, query: QueryNumbers) -> Pool:
         """The candidates of a query."""

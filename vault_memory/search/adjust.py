@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from vault_memory.search.pool import Floats, Pool
 
 WEIGHTS: Final[Mapping[str, float]] = {
-    "importance": 0.3,
-    "confidence": 0.15,
-    "decay": 0.15,
-    "pinned": 0.3,
-    "recency": 0.15,
+    "importance": 0.2,
+    "confidence": 0.1,
+    "decay": 0.1,
+    "pinned": 0.2,
+    "recency": 0.1,
     "url": 0.8,
     "project": 0.2,
     "verification": 0.5,

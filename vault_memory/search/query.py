@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
 from vault_memory.search import dates
-from vault_memory.search.words import content_words, words
+from vault_memory.search.words import QUESTION_WORDS, words
 
 MAX_CHARS: Final = 20_000
 """More of a query than this is not read."""
 KEYS: Final = ("tag", "type", "project", "path", "before", "after")
 _PIECE: Final = re.compile(r'(?P<key>[A-Za-z]+):"(?P<quoted>[^"]*)"(?=\s|$)|"(?P<phrase>[^"]+)"(?!\w)|\S+')
+_AROUND: Final = " \t.,;:!?¿¡\"'`´“”„‘’«»()[]{}<>*…。，、！？：；（）「」"
+"""Marks that stand around words; `+` and `#` belong to them (C++, C#, #123)."""
+_POSSESSIVE: Final = re.compile(r"(?<=\w)['’]s$", re.IGNORECASE)
 _EXCLUDED: Final = re.compile(r"-([^\W\d_][\w'’.-]{2,})")
 _KEYED: Final = re.compile(r"([A-Za-z]+):(.*)", re.DOTALL)
 
@@ -83,11 +87,20 @@ def clean(query: str) -> str:
 
 
 def search_words(text: str, now: datetime) -> str:
-    """The words of `text` to look for: without question words, but with a month that is one in its place ("in May")."""
+    """The words of `text` to look for, separated by spaces, each with the marks inside it (`node.js`, `C++`, `#123`).
+
+    Question words, sentence marks and the possessive 's are left out; a month that looks like a question word stays
+    where it is one ("in May"). When nothing else is left, all words stay.
+    """
     keep = {word.lower() for hint in dates.find(text, now) for word in words(text[hint.start : hint.end])}
-    kept = {word.lower() for word in content_words(text, keep)}
-    pieces = (piece for piece in text.split() if not (found := words(piece)) or any(w.lower() in kept for w in found))
-    return " ".join(pieces)
+    pieces = [stripped for piece in text.split() if (stripped := _POSSESSIVE.sub("", piece.strip(_AROUND)))]
+    kept = [piece for piece in pieces if not _only_asks(piece, keep)]
+    return " ".join(kept if any(words(piece) for piece in kept) else pieces)
+
+
+def _only_asks(piece: str, keep: Collection[str]) -> bool:
+    found = [word.lower() for word in words(piece)]
+    return bool(found) and all(word in QUESTION_WORDS and word not in keep for word in found)
 
 
 class _Reading:
