@@ -11,6 +11,7 @@ from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from vault_memory.files.scan import Known
@@ -25,6 +26,7 @@ Connection = sqlite3.Connection
 Kind = tuple[str | None, ...]
 
 KIND_COLUMNS: Final = ("status", "memory_type", "project", "actor", "source", "agent", "verification")
+_kind_values: Final = attrgetter(*KIND_COLUMNS)
 _BATCH: Final = 500
 _TOKEN_TYPES: Final = {2: "H", 4: "I"}
 _INSERT_NOTE: Final = f"INSERT INTO notes ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
@@ -198,7 +200,7 @@ class Recording:
 
     def _kind(self, memory: Memory) -> int:
         """Key of the memory's row in `kinds`, made when the combination is new; the note is counted."""
-        values: Kind = tuple(getattr(memory, column) for column in KIND_COLUMNS)
+        values: Kind = _kind_values(memory)
         key = self._kind_keys.get(values)
         if key is None:
             same = " AND ".join(f"{column} IS ?" for column in KIND_COLUMNS)

@@ -153,6 +153,7 @@ COLUMNS: Final = (
     "head", "content", "folded",
 )  # fmt: skip
 _LISTS: Final = ("tags", "aliases", "related_urls", "stacks", "flags", "relation_notes", "inline_tags")
+_to_json: Final = json.JSONEncoder(separators=(",", ":")).encode
 _MAX_INTEGER: Final = 2**63 - 1
 
 
@@ -167,7 +168,7 @@ def note_values(record: Record, note: int, generation: int, kind: int) -> tuple[
         min(m.version, _MAX_INTEGER), m.source, m.source_id, m.domain, m.session, m.agent, m.url,
         None if m.url is None else url_key(m.url), site_of(m.url), m.title, m.revision, m.content_hash,
         is_conflict_copy(m.path), _text(m.created_at), _text(m.updated_at), folded_tags(m),
-        json.dumps(_rest(m), separators=(",", ":")), record.head, m.content, _folded_if_needed(m.content),
+        _to_json(_rest(m)), record.head, m.content, _folded_if_needed(m.content),
     )  # fmt: skip
 
 
