@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -75,6 +76,24 @@ def test_no_page_names_a_dependency_that_is_gone() -> None:
     notices = (ROOT / "THIRD-PARTY-NOTICES.md").read_text("utf-8").split("## Installed beside")[1]
     listed = re.findall(r"^\| ([\w-]+) \| [A-Z]", notices, re.MULTILINE)
     assert listed == sorted(dependencies(), key=str.lower)
+
+
+def imported() -> set[str]:
+    """Distributions that some module of the package imports, by the names they have on the package index."""
+    names = {"yaml": "pyyaml", "frontmatter": "python-frontmatter", "pydantic_core": "pydantic", "mcp_types": "mcp"}
+    found: set[str] = set()
+    for file in (ROOT / "vault_memory").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module.split(".")[0])
+    foreign = found - set(sys.stdlib_module_names) - {"vault_memory"}
+    return {names.get(name, name).replace("_", "-") for name in foreign}
+
+
+def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None:
+    assert imported() == {name.lower() for name in dependencies()}
 
 
 def test_the_licence_is_mit_and_ours() -> None:
