@@ -56,7 +56,8 @@ def install(repository: Repository, command: Path | None = None) -> tuple[str, .
     """
     folder = hooks_folder(repository)
     folder.mkdir(parents=True, exist_ok=True)
-    return tuple(name for name in HOOKS if _install_one(folder, name, command))
+    vault = repository.prefix.rstrip("/")
+    return tuple(name for name in HOOKS if _install_one(folder, name, _text(name, command, vault)))
 
 
 def remove(repository: Repository) -> tuple[str, ...]:
@@ -123,8 +124,8 @@ def _unreadable(path: str, data: bytes) -> Iterable[Finding]:
         return [Finding("unreadable", str(error))]
 
 
-def _install_one(folder: Path, name: str, command: Path | None) -> bool:
-    hook, text = folder / name, _text(name, command)
+def _install_one(folder: Path, name: str, text: str) -> bool:
+    hook = folder / name
     if _is_ours(hook) and hook.read_text("utf-8") == text:
         return False
     if os.path.lexists(hook) and not _is_ours(hook):
@@ -155,12 +156,13 @@ def _is_ours(hook: Path) -> bool:
     return len(lines) > 1 and lines[1].startswith(_MARK)
 
 
-def _text(name: str, command: Path | None) -> str:
+def _text(name: str, command: Path | None, vault: str) -> str:
+    """The hook's text with the program it tries first and, in a bigger repository, the vault's folder from its top."""
     source = files("vault_memory") / "hooks" / "git" / name
     if not source.is_file():  # an editable install: the hooks stay where they are written
-        return _with_command((Path(__file__).parents[2] / "hooks" / "git" / name).read_text("utf-8"), command)
-    return _with_command(source.read_text("utf-8"), command)
-
-
-def _with_command(text: str, command: Path | None) -> str:
-    return text.replace("known=\n", f"known={shlex.quote(str(command))}\n", 1) if command else text
+        source = Path(__file__).parents[2] / "hooks" / "git" / name
+    text = source.read_text("utf-8")
+    for variable, value in (("known", command), ("vault", vault)):
+        if value:
+            text = text.replace(f"\n{variable}=\n", f"\n{variable}={shlex.quote(str(value))}\n", 1)
+    return text

@@ -54,6 +54,8 @@ _BY_HAND = (
     Command("edit", "Open a memory's note in your own editor.", TOOLS, f"{_HERE}.edit:edit"),
     Command("watch", "Follow changes by hand until Ctrl-C.", TOOLS, f"{_HERE}.watch:watch"),
     Command("mcp", "Serve the vault to an agent over MCP (stdio).", TOOLS, f"{_HERE}.mcp:mcp"),
+    Command("serve", "Serve the vault over HTTP: REST, MCP, events.", TOOLS, f"{_HERE}.serve:serve"),
+    Command("token", "The server's tokens: show, rotate, issue, list, revoke.", TOOLS, f"{_HERE}.token:token"),
     Command(
         "connect", "Give a coding agent this vault: server, session-start hook.", TOOLS, f"{_HERE}.connect:connect"
     ),
@@ -62,7 +64,7 @@ _BY_HAND = (
     ),
     Command("project", "Which project this folder is; bind, pin, merge projects.", TOOLS, f"{_HERE}.project:project"),
     Command("memories", "What is remembered for this folder's project.", TOOLS, f"{_HERE}.memories:memories"),
-    Command("hook", "Answer a coding agent's hook (JSON on stdin).", TOOLS, f"{_HERE}.hook:hook"),
+    Command("hook", "Answer a coding agent's hook (JSON on stdin), or git's.", TOOLS, f"{_HERE}.hook:hook"),
     Command("git-merge", "Merge a note for git, field by field.", TOOLS, f"{_HERE}.git_merge:git_merge"),
     Command("completion", "Print the completion script for your shell.", TOOLS, f"{_HERE}.completion:completion"),
 )

@@ -1,4 +1,5 @@
-"""`vault-memory hook EVENT`: what a coding agent's hook runs. It always ends with 0 and prints one JSON object."""
+"""`vault-memory hook EVENT`: what a coding agent's hook runs: it always ends with 0 and prints one JSON object; and
+`vault-memory hook git NAME`, what git's hooks run (hook_git.py)."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -21,12 +22,31 @@ if TYPE_CHECKING:
 _LOG_BYTES = 200_000
 
 
-def _hook(event: Event, client: str) -> int:
+def _hook(event: Event | Literal["git"], client: str, arguments: tuple[str, ...]) -> int:
     from vault_memory.surfaces.cli import output
 
+    if event == "git":
+        return _git_hook(arguments)
     stdin = "" if sys.stdin.isatty() else sys.stdin.buffer.read().decode("utf-8", "replace")
     message = read_input(stdin, event, client)
     output.write(_answered(message, Settings.current()) + "\n")
+    return 0
+
+
+def _git_hook(arguments: tuple[str, ...]) -> int:
+    """Only a refusal of a commit ends with another code than 0; what else goes wrong is said on stderr."""
+    from vault_memory.errors import InvalidRequest, Rejected, VaultError
+    from vault_memory.files.git import GitError
+    from vault_memory.surfaces.cli.hook_git import run_git_hook
+
+    if not arguments:
+        raise InvalidRequest.of("name", "say which git hook: vault-memory hook git NAME")
+    try:
+        run_git_hook(arguments[0], Settings.current().vault, environ=os.environ, cwd=Path.cwd())
+    except (Rejected, InvalidRequest):
+        raise
+    except (VaultError, GitError, OSError) as error:
+        click.echo(f"vault-memory: {arguments[0]}: {error}", err=True)
     return 0
 
 
@@ -71,10 +91,13 @@ def _log(message: HookInput, error: BaseException) -> None:
 hook = click.Command(
     "hook",
     params=[
-        click.Argument(["event"], type=click.Choice(EVENTS)),
+        click.Argument(["event"], type=click.Choice([*EVENTS, "git"])),
+        click.Argument(["arguments"], nargs=-1, metavar="[NAME...]"),
         click.Option(["--client"], default="claude-code", show_default=True, help="Whose message is on stdin."),
         *common_options(),
     ],
-    help="Answer a coding agent's hook: its message as JSON on stdin, the answer on stdout. Always ends with 0.",
+    help="Answer a coding agent's hook: its message as JSON on stdin, the answer on stdout. Always ends with 0.\n\n"
+    "`hook git NAME` is what git's hooks call (see `init --git-hooks`): after a change it brings the index in step; "
+    "pre-commit refuses notes with conflict markers, unreadable front matter or secrets (14).",
     callback=_hook,
 )

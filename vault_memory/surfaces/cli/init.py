@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vault_memory.errors import InvalidRequest
 from vault_memory.surfaces.cli.settings import Settings, common_options
 
 if TYPE_CHECKING:
@@ -15,19 +16,21 @@ if TYPE_CHECKING:
     from vault_memory.surfaces.cli.blocks import Block
 
 
-def _init(folder: str | None, git: bool, default: bool) -> int:
+def _init(folder: str | None, git: bool, git_hooks: bool | None, default: bool) -> int:
     from vault_memory.operations.init import init_vault
     from vault_memory.surfaces.cli import output
 
     settings = Settings.current()
     result = init_vault(folder or settings.vault or ".", git=git)
+    hooks = None if git_hooks is None else set_git_hooks(result.root, git_hooks)
     is_default = default and set_default_vault(result.root)
     if settings.json:
         from vault_memory.operations.result import to_json
 
-        output.write(output.as_json({**to_json(result), "default": is_default}))
+        more = {} if hooks is None else {"git_hooks": {"installed": git_hooks, "changed": list(hooks)}}
+        output.write(output.as_json({**to_json(result), "default": is_default, **more}))
     else:
-        output.show(_view(result, is_default))
+        output.show([*_view(result, is_default), *_hooks_view(git_hooks, hooks)])
     for warning in result.warnings:
         click.echo(f"warning: {warning}", err=True)
     return 0
@@ -55,6 +58,35 @@ def set_default_vault(root: Path) -> bool:
     return True
 
 
+def set_git_hooks(root: Path, wanted: bool) -> tuple[str, ...]:
+    """Put our git hooks in place, chained to those that are there, or take them away again; the names that changed.
+
+    Raises:
+        InvalidRequest: the vault is in no git repository.
+        NotAllowed: the repository's hooks are in a folder outside of it.
+    """
+    from vault_memory.files.git import Git
+    from vault_memory.files.githooks import install, remove
+    from vault_memory.surfaces.cli.connect import own_command
+
+    git = Git(root)
+    if git.repository is None:
+        raise InvalidRequest.of("--git-hooks", git.problem)
+    command = own_command()
+    return (
+        install(git.repository, Path(command[0]) if len(command) == 1 else None) if wanted else remove(git.repository)
+    )
+
+
+def _hooks_view(wanted: bool | None, changed: tuple[str, ...] | None) -> list[Block]:
+    from vault_memory.surfaces.cli.blocks import Line
+
+    if changed is None:
+        return []
+    what = "in place" if wanted else "taken away"
+    return [Line(f"  hooks    {what}: {', '.join(changed)}" if changed else f"  hooks    {what} already")]
+
+
 def _view(result: InitResult, is_default: bool) -> list[Block]:
     from vault_memory.surfaces.cli.blocks import Line
 
@@ -80,6 +112,11 @@ init = click.Command(
     params=[
         click.Argument(["folder"], required=False),
         click.Option(["--git/--no-git"], default=True, help="Keep the history in git (the default)."),
+        click.Option(
+            ["--git-hooks/--no-git-hooks"],
+            default=None,
+            help="Let git call vault-memory after pulls and checkouts, and before commits; or take its hooks away.",
+        ),
         click.Option(["--default/--no-default"], default=True, help="Use it by default when there is no default yet."),
         *common_options(),
     ],
