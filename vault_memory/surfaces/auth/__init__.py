@@ -1,0 +1,1 @@
+"""Who may ask what over HTTP: tokens, the callers they stand for, and the guard against foreign web pages."""

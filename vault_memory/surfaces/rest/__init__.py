@@ -1,0 +1,1 @@
+"""The server: REST, MCP over HTTP, events and metrics over one vault. Imported only by `vault-memory serve`."""
