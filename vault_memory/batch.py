@@ -6,7 +6,7 @@ neither names nor texts, and leaves recording, committing and auditing to the va
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 from vault_memory.errors import MalformedNote, MemoryNotFound, RevisionConflict
 from vault_memory.files.atomic import FileChanged
 from vault_memory.memory import markdown
-from vault_memory.memory.model import CONFLICT_CODES, EMPTY, FIELDS, Memory
+from vault_memory.memory.model import CONFLICT_CODES, EMPTY, FIELDS, Memory, revision_of
 from vault_memory.memory.slug import memory_folder, numbered, slug
+from vault_memory.memory.times import time_text
 
 if TYPE_CHECKING:
+    from vault_memory.files.queue import Change
     from vault_memory.files.stat import Stat
     from vault_memory.vault import Vault
 
@@ -209,6 +211,32 @@ class Batch:
             return self._vault.store.read(path)
         except FileNotFoundError:
             raise MemoryNotFound(f"the note {path} is gone") from None
+
+    def changes(self) -> list[Change]:
+        """What was written, for the commit queue."""
+        from vault_memory.files.queue import Change
+
+        why, reason = self.why, self.why.reason or ""
+        return [
+            Change(written.path, written.before, written.after, self.id, self.now, why.agent, why.session, reason)
+            for written in self.written
+        ]
+
+    def entries(self) -> Iterator[dict[str, Any]]:
+        """What was written, for the audit log."""
+        why = self.why
+        for written in self.written:
+            yield {
+                "time": time_text(self.now),
+                "operation": why.operation,
+                "id": self.id,
+                "path": written.path,
+                "before": None if written.before is None else revision_of(written.before),
+                "after": None if written.after is None else revision_of(written.after),
+                "agent": why.agent,
+                "session": why.session,
+                "reason": why.reason,
+            }
 
     def _edit(self, path: str, edit: Edit) -> Edited:
         for _ in range(ATTEMPTS):

@@ -1,4 +1,5 @@
-"""What a long-lived process does beside answering: watch, make chunks, apply, commit. Owns one daemon thread.
+"""What a long-lived process does beside answering: watch, make chunks, apply, commit, fill LanceDB, tend what grows.
+Owns one daemon thread.
 
 Several processes may do this for one vault: the lease elects the one that watches, the index lock the one that applies,
 and the commit queue is anybody's. Nothing here is needed for correctness, so a failure is logged and tried again.
@@ -9,9 +10,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import Final
 
 from vault_memory.errors import VaultError
+from vault_memory.files.git import GitError
+from vault_memory.files.git_upkeep import tend
 from vault_memory.files.watch import Mode, Watcher, WatchStatus
 from vault_memory.vault import Vault
 
@@ -20,6 +24,11 @@ STEP_MS: Final = 250.0
 """Work is done in steps of so long, and others may use the vault in between."""
 _SETTLE_NS: Final = 200_000_000
 """An event needs no longer than this to reach us, so changes before that are in the catalog."""
+CHORES_SECONDS: Final = 3600.0
+"""How often git is tended and old merge bases are deleted; the first time CHORES_AFTER_SECONDS from the start."""
+CHORES_AFTER_SECONDS: Final = 20.0
+LANCEDB_SECONDS: Final = 30.0
+"""LanceDB is filled at most so often: it costs little for each change in a batch and much for one alone."""
 
 log = logging.getLogger(__name__)
 
@@ -30,14 +39,27 @@ class Upkeep:
     Args:
         vault: stays open until after `stop`.
         watch: also watch for changes by hand (another process may already be doing so).
+        fill_lancedb: keep LanceDB filled below `index.lancedb_from`, too: it takes a second and 120 MB to load.
+        seconds: a clock that never goes back.
     """
 
-    def __init__(self, vault: Vault, *, watch: bool = True) -> None:
+    def __init__(
+        self,
+        vault: Vault,
+        *,
+        watch: bool = True,
+        fill_lancedb: bool = False,
+        seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._vault = vault
         self._watch = watch
         self._watcher: Watcher | None = None
         self._stopping = threading.Event()
-        self._next_commit = time.monotonic() + vault.config.git.batch_seconds
+        self._fill_lancedb = fill_lancedb
+        self._seconds = seconds
+        self._next_commit = seconds() + vault.config.git.batch_seconds
+        self._next_fill = seconds()
+        self._next_chores = seconds() + CHORES_AFTER_SECONDS
         self._told: tuple[Mode, str] | None = None
         self._thread = threading.Thread(target=self._run, name="vault-upkeep", daemon=True)
 
@@ -69,19 +91,45 @@ class Upkeep:
         while not self._stopping.is_set():
             try:
                 self._tick()
-            except (VaultError, OSError) as error:
+            except (VaultError, OSError, GitError) as error:
                 log.warning("upkeep: %s", error)
             self._stopping.wait(TICK_SECONDS)
 
     def _tick(self) -> None:
         if self._watch and self._watcher is None and self._vault.lease.take():
             self._start_watcher()
-        self._vault.derive_pending(STEP_MS)
+        left = self._vault.derive_pending(STEP_MS)
         self._vault.indexes.apply_if_due(lives_on=True)
-        if time.monotonic() >= self._next_commit:
+        if self._seconds() >= self._next_commit:
+            self._next_commit = self._seconds() + self._vault.config.git.batch_seconds
             self._vault.commits.flush()
-            self._next_commit = time.monotonic() + self._vault.config.git.batch_seconds
         self._tell()
+        if not left and self._seconds() >= self._next_fill:
+            self._fill()
+        if not left and self._seconds() >= self._next_chores:
+            self._next_chores = self._seconds() + CHORES_SECONDS
+            self._chores()
+
+    def _fill(self) -> None:
+        """Bring LanceDB up to the vector file, when that has news for it."""
+        indexes, catalog = self._vault.indexes, self._vault.catalog
+        wanted = self._fill_lancedb or catalog.meta("chunk_count") >= self._vault.config.index.lancedb_from
+        if wanted and indexes.lancedb_lags():
+            self._next_fill = self._seconds() + LANCEDB_SECONDS
+            indexes.applier.fill_lancedb()
+
+    def _chores(self) -> None:
+        """What keeps a vault quick in the long run, in the process that watches: the same by others would be waste."""
+        if not self._vault.lease.held:
+            return
+        catalog, today = self._vault.catalog, self._vault.clock().date().isoformat()
+        if catalog.meta("bases_expired") != today and self._vault.expire_bases():
+            catalog.set_meta(bases_expired=today)
+        repository = self._vault.git.repository
+        if repository is not None and repository.own and not self._vault.commits.refusal:
+            known = int(catalog.meta("commits_indexed") or 0)
+            if (now := tend(repository, known)) != known:
+                catalog.set_meta(commits_indexed=now)
 
     def _start_watcher(self) -> None:
         place = self._vault.folders.place

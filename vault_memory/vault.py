@@ -12,7 +12,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -35,7 +35,6 @@ from vault_memory.memory import markdown
 from vault_memory.memory.ids import IdSource
 from vault_memory.memory.model import MEMORY_TYPES, RELATION_TYPES, Memory, revision_of
 from vault_memory.memory.scope import UNBOUND, Scope
-from vault_memory.memory.times import time_text
 
 if TYPE_CHECKING:
     from vault_memory.files.commits import Commits
@@ -113,7 +112,11 @@ class Vault:
         self.close()
 
     def close(self) -> None:
-        """Commit what waits, apply what an index lacks when little is left, and give up every file."""
+        """Let a write that is under way end, commit what waits, and give up every file."""
+        with self._threads:
+            self._close()
+
+    def _close(self) -> None:
         opened = vars(self)
         if "commits" in opened:
             self.commits.flush()
@@ -192,7 +195,8 @@ class Vault:
 
         words = Vocabulary(self._relation_types, self._memory_types)
         reader = Reader(self.store, vocabulary=words, provenances=self._provenances(), derive=derive)
-        return Sync(reader, self.catalog, self.ignore, self.usage, max_bytes=self.config.notes.max_note_bytes)
+        most = self.config.notes.max_note_bytes
+        return Sync(reader, self.catalog, self.ignore, self.usage, max_bytes=most, on_replaced=self._keep_base)
 
     @cached_property
     def commits(self) -> Commits:
@@ -341,8 +345,8 @@ class Vault:
         removed = [path for path, written in last.items() if written.after is None]
         self.full_sync.record(kept, removed)
         try:
-            self.commits.record([_change(batch, written) for written in batch.written])
-            self.audit.append(_entry(batch, written) for written in batch.written)
+            self.commits.record(batch.changes())
+            self.audit.append(batch.entries())
         except (OSError, VaultError) as error:
             batch.warnings.append(f"saved, but the history could not be queued: {error}")
 
@@ -359,6 +363,21 @@ class Vault:
         """Keep the bytes a write is about to replace: durably where no commit will hold them, else as a merge base."""
         self.versions.keep(path, data, now, until_purge=bool(self.commits.refusal))
 
+    def _keep_base(self, path: str, data: bytes) -> None:
+        """Keep what an edit by hand replaced, so that a caller who read it can still merge; never in an edit's way."""
+        with suppress(VaultError):
+            self.versions.keep(path, data, self.clock(), until_purge=False)
+
+    def expire_bases(self) -> bool:
+        """Delete the merge bases that are too old; False when a writer is at work, so that it is better done later."""
+        if not self._lock.try_acquire():
+            return False
+        try:
+            self.versions.expire(self.clock())
+        finally:
+            self._lock.release()
+        return True
+
     def _keep(self, change: Change, reason: str) -> None:
         for data in (change.before, change.after):
             if data is not None:
@@ -373,26 +392,3 @@ class Vault:
 
         repository = self.git.repository
         return NoRepository() if repository is None else GitProvenance(repository, self.catalog.meta("dates") or "")
-
-
-def _entry(batch: Batch, written: Written) -> dict[str, Any]:
-    why = batch.why
-    revisions = {
-        name: None if data is None else revision_of(data)
-        for name, data in (("before", written.before), ("after", written.after))
-    }
-    who = {"agent": why.agent, "session": why.session, "reason": why.reason}
-    return (
-        {"time": time_text(batch.now), "operation": why.operation, "id": batch.id, "path": written.path}
-        | revisions
-        | who
-    )
-
-
-def _change(batch: Batch, written: Written) -> Change:
-    from vault_memory.files.queue import Change
-
-    why = batch.why
-    return Change(
-        written.path, written.before, written.after, batch.id, batch.now, why.agent, why.session, why.reason or ""
-    )

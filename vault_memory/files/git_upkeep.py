@@ -18,6 +18,28 @@ NEW_COMMITS: Final = 1000
 """From how many on the commit index is brought up to date; walking that many without it takes about 25 ms."""
 
 
+def tend(repository: Repository, indexed: int) -> int:
+    """Pack if there is much to pack, and bring the commit index up to date when many commits are new.
+
+    Args:
+        indexed: how many commits the last call said.
+
+    Returns:
+        How many commits HEAD had when the commit index was last made.
+
+    Raises:
+        GitError: git could not.
+    """
+    if repository.head().commit is None:
+        return indexed
+    pack(repository)
+    count = int(repository.run("rev-list", "--count", "HEAD"))
+    if abs(count - indexed) < NEW_COMMITS:
+        return indexed
+    index_commits(repository)
+    return count
+
+
 def pack(repository: Repository) -> bool:
     """Pack loose objects and join packs if there are many; True when there was something to do."""
     objects = repository.common / "objects"

@@ -73,14 +73,14 @@ class Indexes:
         lancedb_from: int = 50_000,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        boot = boot_id()
+        self._boot = boot_id()
         self._catalog = catalog
         self._load = load
         self._seconds = seconds
         self._loaded: Embedder | None = None
         self._problem = ""
-        self.applier = Applier(catalog, folder, lock, boot=boot)
-        near = LanceNear(folder, boot, at_least=lancedb_from)
+        self.applier = Applier(catalog, folder, lock, boot=self._boot)
+        near = LanceNear(folder, self._boot, at_least=lancedb_from)
         self.candidates = CandidateSource(catalog, folder, self.embedder, is_log=is_log, near=near)
         self._last_change = (0, seconds())
 
@@ -144,6 +144,14 @@ class Indexes:
         quiet = lives_on and self._seconds() - self._last_change[1] >= QUIET_SECONDS
         least = 1 if quiet else PENDING_CHANGES if lives_on else PENDING_CHANGES_ONCE
         return state.pending >= least and self.applier.apply()
+
+    def lancedb_lags(self) -> bool:
+        """Whether the vector file has been quiet and holds what LanceDB does not, or LanceDB has to be read first."""
+        with self._catalog.reading() as sql:
+            state = read_state(sql)
+        quiet = not state.pending and self._seconds() - self._last_change[1] >= QUIET_SECONDS
+        behind = state.applied_lancedb < state.applied_vectors or state.lancedb_boot != self._boot
+        return quiet and behind and bool(state.dimensions)
 
     def status(self) -> IndexStatus:
         """Where the indexes stand."""

@@ -19,6 +19,7 @@ from vault_memory.index.read import EMPTY_REVISION, Reader
 from vault_memory.index.retime import retime
 from vault_memory.index.rows import Identity, Record
 from vault_memory.memory.model import Finding, Memory
+from vault_memory.memory.scope import UNBOUND
 
 if TYPE_CHECKING:
     from vault_memory.files.ignore import Ignore
@@ -29,6 +30,8 @@ Progress = Callable[[int, int], None]
 """Told how many of how many changed files are done."""
 
 BATCH: Final = 256
+MOST_BASES: Final = 50
+"""When more notes than this changed, a checkout or a script did it, not a person whose edit a caller may cross."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,8 @@ class Sync:
         clock_ns: the time as file times tell it.
         steady_seconds: a clock that never goes back.
         gap_seconds: how long a note may be away while an editor saves it.
+        on_replaced: told the path and the recorded bytes of each note that somebody else changed, when there are few,
+            before the catalog forgets them.
     """
 
     def __init__(
@@ -96,7 +101,9 @@ class Sync:
         clock_ns: Callable[[], int] = time.time_ns,
         steady_seconds: Callable[[], float] = time.monotonic,
         gap_seconds: float = GAP_SECONDS,
+        on_replaced: Callable[[str, bytes], None] | None = None,
     ) -> None:
+        self._on_replaced = on_replaced
         self._reader = reader
         self._catalog = catalog
         self._ignore = ignore
@@ -176,6 +183,8 @@ class Sync:
         before = self._catalog.identities(files)
         batch = self._reader.read(files, {path: identity.revision for path, identity in before.items()})
         asked = {path: known.get(path) for path in (*files, *removed)}
+        if len(work.found.changed) <= MOST_BASES:
+            self._tell_replaced(batch.records, before)
         if batch.records or batch.bad or removed:
             self._catalog.record(batch.records, removed, batch.bad, unless_changed=asked)
         if batch.untouched:
@@ -185,6 +194,13 @@ class Sync:
         work.bad += [bad.path for bad in batch.bad]
         work.refused += batch.refused
         work.done += len(files) + len(removed)
+
+    def _tell_replaced(self, records: Sequence[Record], before: Mapping[str, Identity]) -> None:
+        for record in records:
+            path = record.memory.path
+            old = self._catalog.source(path, UNBOUND) if self._on_replaced and path in before else None
+            if self._on_replaced and old is not None:
+                self._on_replaced(path, old)
 
     def _scan(self, paths: Collection[str] | None) -> Scan:
         root = self._reader.store.root

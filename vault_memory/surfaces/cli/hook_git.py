@@ -105,7 +105,7 @@ def _follow(root: Path, environ: Mapping[str, str]) -> None:
 
 
 def _look(vault: Vault) -> None:
-    """Look at the whole disk, which also judges times by the new HEAD; unless a watcher does so make what searches need.
+    """Look at the whole disk and judge times by the new HEAD; unless a watcher does so, make what searches need.
 
     A look at 10,000 notes takes 50 ms; asking git which ones it changed would take longer.
     """

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from vault_memory.harness.binding import Binding
     from vault_memory.operations.context import Context
     from vault_memory.upkeep import Upkeep
     from vault_memory.vault import Vault
+
+_CLOSING_SECONDS: Final = 4.0
+"""A kill at any moment harms nothing, so what has not ended by then may go on in the next process."""
 
 
 def serve_stdio(
@@ -41,10 +47,31 @@ def serve_stdio(
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
+    _end_on_sigterm(opened)
     try:
         anyio.run(run)
     finally:
         opened.close()
+
+
+def _end_on_sigterm(opened: _Opened) -> None:
+    """On SIGTERM let a write that is under way end, commit what waits, and exit with 0.
+
+    The process is left at once then: a thread that waits for the client's next line could not be ended otherwise.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+
+    def finish() -> None:
+        closing = threading.Thread(target=opened.close, name="vault-closing", daemon=True)
+        closing.start()
+        closing.join(_CLOSING_SECONDS)
+        os._exit(0)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        threading.Thread(target=finish, name="vault-ending", daemon=True).start()
+
+    signal.signal(signal.SIGTERM, end)
 
 
 class _Opened:

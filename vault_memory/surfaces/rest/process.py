@@ -52,7 +52,7 @@ def serve(vault: Vault, address: Address, options: Options, ready: Callable[[str
     listening = listen(address)
     tokens = TokenStore(vault.folders.state, lambda: secrets.token_urlsafe(32))
     tokens.owner()
-    upkeep = Upkeep(vault)
+    upkeep = Upkeep(vault, fill_lancedb=True)
     names = (*options.names, *_own_names(address.host))
     stop = _Stop()
     app = make_app(vault, upkeep, tokens, Options(options.readonly, names, options.rate), stopping=stop.asked)
