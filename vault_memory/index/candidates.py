@@ -6,8 +6,9 @@ in one state of the catalog, under one filter and scope.
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from vault_memory.index.analyse import analyse_query, identifier_parts
 from vault_memory.index.apply_text import restart_text
-from vault_memory.index.bm25 import token_idf, wanted_terms
+from vault_memory.index.bm25 import WantedTerms, token_idf, wanted_terms
 from vault_memory.index.columns import Candidates, Near, QueryValues, View, columns_of
 from vault_memory.index.derive import fingerprint
 from vault_memory.index.embed import Embedder
@@ -110,6 +111,18 @@ class CandidateSource:
                 restart_text(self._catalog)
             return self._gather(words, wanted, scope, now, sizes, strict=False)
 
+    def holding(self, words: str, wanted: Filter, scope: Scope, *, now: datetime, limit: int) -> list[int]:
+        """Keys of the notes that hold a word of the query, best first by BM25; of at most `limit` chunks."""
+        with self._lock, self._catalog.reading() as sql:
+            state = read_state(sql)
+            self._overlay.refresh(sql, state)
+            lists = Lists(sql, select(sql, wanted, scope, now), self._overlay)
+            try:
+                hits = lists.text(self._terms(sql, state, words), self._reader(state), limit)
+            except IndexDamaged:
+                return []  # the gathering that follows or went before mends it
+            return notes_of(sql, [hit.chunk for hit in hits])
+
     def _gather(
         self, words: str, wanted: Filter, scope: Scope, now: datetime, sizes: Sizes, *, strict: bool
     ) -> Candidates:
@@ -127,8 +140,7 @@ class CandidateSource:
             return columns_of(View(sql, state, selection, rows.vectors, self._sessions), query, by_text, by_vector)
 
     def _query(self, sql: Connection, state: IndexState, words: str) -> QueryValues:
-        asked, parts = analyse_query(words), identifier_parts(words)
-        terms = wanted_terms(sql, asked, state.chunk_count, state.total_length, parts)
+        terms = self._terms(sql, state, words)
         embedder = self._embedder() if terms.asked else None  # the model knows brackets, but they mean nothing
         if embedder is None or fingerprint(embedder) != state.fingerprint:
             none = np.zeros(0, np.int64)  # vectors of two models are never compared
@@ -136,6 +148,10 @@ class CandidateSource:
         tokens = embedder.tokenise([words])[0]
         weights = token_idf(sql, tokens, state.chunk_count)
         return QueryValues(terms, np.array(tokens, np.int64), weights, embedder.vectors([tokens])[0])
+
+    def _terms(self, sql: Connection, state: IndexState, words: str) -> WantedTerms:
+        asked, parts = analyse_query(words), identifier_parts(words)
+        return wanted_terms(sql, asked, state.chunk_count, state.total_length, parts)
 
     def _reader(self, state: IndexState) -> TextReader | None:
         """The current epoch's reader, reloaded when the catalog says that there is more; None before the first apply.
@@ -173,6 +189,12 @@ class CandidateSource:
                 return map_rows(self._folder, "", 0, dimensions)
             self.vectors_lost = False
         return self._rows[1]
+
+
+def notes_of(sql: Connection, chunks: Sequence[int]) -> list[int]:
+    """The notes of these chunks, in their order, without doubles."""
+    query = "SELECT chunks.note FROM json_each(?) AS keys JOIN chunks ON chunks.chunk = keys.value ORDER BY keys.key"
+    return list(dict.fromkeys(note for (note,) in sql.execute(query, (json.dumps(list(chunks)),))))
 
 
 def _scan(_: int) -> None:

@@ -125,6 +125,16 @@ class Catalog:
         with self.reading() as sql:
             return int(sql.execute("SELECT count(*) FROM notes WHERE derived = 0").fetchone()[0])
 
+    def vocabulary(self, initial: str, shortest: int, longest: int) -> list[tuple[str, int]]:
+        """The index terms that begin with `initial`, of so many characters, and how many chunks hold each.
+
+        Words of the whole vault: they correct what a caller typed, and are never shown to it unless it finds something.
+        """
+        query = "SELECT term, df FROM terms WHERE term >= ? AND term < ? AND df > 0 AND length(term) BETWEEN ? AND ?"
+        with self.reading() as sql:
+            rows = sql.execute(query, (initial, initial + "\U0010ffff", shortest, longest))
+            return [(term, df) for term, df in rows]
+
     # Changes. Each is one transaction.
 
     def record(

@@ -25,6 +25,8 @@ class Context:
     allow_secrets: bool = False
     lenient: bool = False
     """Small talk and repetitions are stored with a warning, as callers of some profiles expect."""
+    files: bool = False
+    """The caller sits at this machine and may name its files and folders (command line and Python, no server)."""
     touch: bool = True
     """Whether rows that are returned count as accessed."""
 

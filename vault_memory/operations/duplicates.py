@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from pydantic import Field
 from vault_memory.index.pairs import near_pairs
 from vault_memory.memory.duplicates import difference, judge, likeness, only_spelling
 from vault_memory.memory.model import Memory
-from vault_memory.memory.words import Token, tokens
+from vault_memory.memory.words import tokens, without_filler
 from vault_memory.operations.context import Context
 from vault_memory.operations.request import MAX_PAGE, FilterRequest, Unit
 
@@ -20,6 +21,7 @@ PairKind = Literal["duplicate", "spelling", "changed", "likely", "ambiguous"]
 _RANK: Final = {"duplicate": 0, "spelling": 1, "likely": 2, "changed": 3, "ambiguous": 4}
 _JUDGED: Final = 2_000
 _LONG: Final = 4_000
+_SIGNS: Final = re.compile(r"[\W_]+")
 
 
 class FindDuplicates(FilterRequest):
@@ -73,14 +75,13 @@ def find_duplicates(ctx: Context, request: FindDuplicates) -> DuplicatePairs:
         ctx.vault.catalog, ctx.vault.folders.index, wanted, ctx.scope, now=ctx.now, threshold=threshold, limit=_JUDGED
     )
     rows = {row.note: row.memory for row in ctx.vault.catalog.select(wanted, ctx.scope, now=ctx.now)}
-    spelled = {note: tokens(memory.content[:_LONG]) for note, memory in rows.items()}
     cosines = {(pair.one, pair.other): pair.cosine for pair in near.pairs}
-    keys = dict.fromkeys((*_alike(spelled), *cosines))
+    keys = dict.fromkeys((*_alike(rows), *cosines))
     found = [
         pair
         for one, other in keys
         if one in rows and other in rows and _comparable(rows[one], rows[other])
-        if (pair := _pair(ctx, rows[one], rows[other], spelled[one], spelled[other], cosines.get((one, other))))
+        if (pair := _pair(ctx, rows[one], rows[other], cosines.get((one, other))))
     ]
     found.sort(key=lambda pair: (_RANK[pair.kind], -(pair.cosine or 0.0), pair.older.ref, pair.newer.ref))
     page = tuple(found[request.offset : request.offset + request.limit])
@@ -98,12 +99,11 @@ def _limits(near: object) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _alike(spelled: dict[int, tuple[Token, ...]]) -> Iterable[tuple[int, int]]:
+def _alike(rows: dict[int, Memory]) -> Iterable[tuple[int, int]]:
     """Notes that are equal letter by letter, whatever vectors say: also without a model."""
     groups: defaultdict[str, list[int]] = defaultdict(list)
-    for note, statement in spelled.items():
-        letters = "".join(c for token in statement for c in token.text.lower() if c.isalnum())
-        if letters:
+    for note, memory in rows.items():
+        if letters := _SIGNS.sub("", without_filler(memory.content[:_LONG]).lower()):
             groups[letters].append(note)
     for notes in groups.values():
         first, *others = sorted(notes)
@@ -114,11 +114,9 @@ def _comparable(one: Memory, other: Memory) -> bool:
     return one.actor == other.actor and (one.project == other.project or None in (one.project, other.project))
 
 
-def _pair(
-    ctx: Context, one: Memory, other: Memory, words: tuple[Token, ...], others: tuple[Token, ...], cosine: float | None
-) -> DuplicatePair | None:
+def _pair(ctx: Context, one: Memory, other: Memory, cosine: float | None) -> DuplicatePair | None:
     older, newer = sorted((one, other), key=lambda m: (m.created_at.timestamp() if m.created_at else 0.0, m.ref))
-    before, after = (words, others) if older is one else (others, words)
+    before, after = tokens(older.content[:_LONG]), tokens(newer.content[:_LONG])
     differs = difference(before, after)
     verdict = judge(newer.content, older.content, cosine=cosine)
     kind: PairKind
@@ -133,5 +131,5 @@ def _pair(
     else:
         return None
     return DuplicatePair(
-        kind, older, newer, None if cosine is None else round(cosine, 4), likeness(words, others), differs
+        kind, older, newer, None if cosine is None else round(cosine, 4), likeness(before, after), differs
     )

@@ -61,10 +61,11 @@ def purge(ctx: Context, request: Purge) -> Purged:
     with ctx.vault.write(replace(why(ctx, "purge"), reason=None), ctx.now) as batch:
         untied = sum(_untie(ctx, batch, path, links) for path, links in inbound.items())
         batch.remove(memory.path)
-        _leave_no_text(ctx, batch, memory.path)
+        committed = _leave_no_text(ctx, batch, memory.path)
     removed = {"relations": untied, **_clear(ctx, memory, paths)}
     warnings = [*batch.warnings, *_purged_indexes(ctx, memory)]
-    ctx.vault.commits.flush()
+    if committed:
+        ctx.vault.commits.flush()
     command = _command(ctx, memory, paths)
     if command is not None:
         warnings.append("git history still holds it; a person must run the command for that, and replace every clone")
@@ -116,13 +117,17 @@ def _untie(ctx: Context, batch: Batch, path: str, targets: list[str]) -> int:
     return len(targets)
 
 
-def _leave_no_text(ctx: Context, batch: Batch, path: str) -> None:
-    """Let the removal be committed without what no commit holds yet: its `before` is what HEAD has, or nothing is
-    queued at all."""
+def _leave_no_text(ctx: Context, batch: Batch, path: str) -> bool:
+    """Let the removal be committed without what no commit holds yet: its `before` is what HEAD has, or nothing.
+
+    Returns:
+        Whether there is anything to commit.
+    """
     ctx.vault.commits.queue.forget(path)
     repository = ctx.vault.git.repository
     head = _at_head(repository, path) if repository is not None else None
     batch.written[-1] = replace(batch.written[-1], before=head)
+    return head is not None
 
 
 def _at_head(repository: Repository, path: str) -> bytes | None:

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from vault_memory.operations.context import Context
 
 _SIZES: Final = Sizes(30, 20)
-_QUERY_WORDS: Final = 48
+_QUERY_WORDS: Final = 32
 _RARE_IDF: Final = 3.0
 """A term with at least this idf stands in less than about one of twenty chunks."""
 _NEAR_COSINE: Final = 0.7
-_COMPARED: Final = 25
+_COMPARED: Final = 16
 _DERIVE_MS: Final = 200.0
 """How long a write waits for notes that are not searchable yet; usually there are none."""
 _RANK: Final = {"duplicate": 0, "adds_nothing": 1, "changed": 2, "similar": 3, "different": 4}

@@ -102,20 +102,23 @@ def search(ctx: Context, request: Search) -> Hits:
     ctx = replace(ctx, now=asked_at)
     freshness = ctx.vault.refresh(searchable=True)
     statuses = ("active", "archived") if request.include_archived else ("active",)
-    found = find(ctx, request.query, request.filter(ctx, default=statuses), request.mode, url=request.url)
+    wanted = request.filter(ctx, default=statuses)
+    needed = offset + request.limit
+    found = find(ctx, request.query, wanted, request.mode, url=request.url, needed=needed)
     places = [n for n in found.places if request.min_score is None or found.relevance(n) >= request.min_score]
     page = tuple(hit for n in places[offset : offset + request.limit] if (hit := _hit(ctx, found, n, request.explain)))
-    has_more = offset + request.limit < len(places)
+    dropped = len(found.places) - len(places)
+    has_more = needed < found.total - dropped
     answer = Hits(
         hits=page,
-        total=len(places),
+        total=max(found.total - dropped, len(places)),
         limit=request.limit,
         offset=offset,
         has_more=has_more,
-        cursor=f"{offset + request.limit}@{asked_at.isoformat()}" if has_more else None,
+        cursor=f"{needed}@{asked_at.isoformat()}" if has_more else None,
         index=IndexState(found.generation, found.lag, found.stale),
         anchors=anchors_for(ctx, request.stacks),
-        dropped_by_min_score=len(found.places) - len(places),
+        dropped_by_min_score=dropped,
         hidden_by_decay=found.hidden_by_decay,
         expected=found.expected(ctx, request.expected, [hit.memory.ref for hit in page]) if request.expected else None,
         warnings=(*found.warnings, *freshness.warnings),

@@ -23,6 +23,7 @@ from vault_memory.search.order import Ordered, order
 from vault_memory.search.pool import NONE, Pool, QueryNumbers
 from vault_memory.search.query import ParsedQuery, parse, search_words
 from vault_memory.search.snippet import Mark, Snippet, snippet
+from vault_memory.search.spelling import allowed_edits, corrections
 
 if TYPE_CHECKING:
     from vault_memory.index.columns import Candidates
@@ -31,7 +32,11 @@ if TYPE_CHECKING:
 Mode = Literal["hybrid", "keyword", "semantic"]
 MatchSource = Literal["fts", "vec", "both", "session"]
 SIZES: Final = {"hybrid": Sizes(100, 60), "keyword": Sizes(160, 0), "semantic": Sizes(0, 160)}
+DEEPEST: Final = 1_000
+"""Passages beyond this many are neither counted nor reached by paging; nobody reads so far."""
 _FOLDED_CHARS: Final = 4_000
+_CORRECTED: Final = 5
+"""A longer list of unknown words is another language, not a slip of the finger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,8 @@ class Found:
     lag: int
     stale: int
     places: tuple[int, ...] = ()
+    total: int = 0
+    """How many memories match, of the first thousand passages that hold a word of the query."""
     warnings: tuple[str, ...] = ()
     hidden_by_decay: int = 0
     _ranking: _Ranking | None = None
@@ -159,13 +166,23 @@ class _Ranking:
     copy_of: tuple[int, ...] = field(default=())
 
 
-def find(ctx: Context, query: str, wanted: Filter, mode: Mode = "hybrid", *, url: str | None = None) -> Found:
-    """Everything that matches the query, best first."""
+def find(
+    ctx: Context, query: str, wanted: Filter, mode: Mode = "hybrid", *, url: str | None = None, needed: int = 0
+) -> Found:
+    """What matches the query, best first.
+
+    Args:
+        needed: how many places will be shown. Beyond what the first candidates give, a wider pool is ranked and put
+            behind them, so that the first pages never depend on how far a caller reads.
+    """
     now = ctx.now.astimezone()
     parsed = parse(query, now)
     wanted, notes = _narrowed(ctx, parsed, wanted)
     words = search_words(parsed.text, now)
-    candidates = ctx.vault.indexes.candidates.gather(words, wanted, ctx.scope, now=ctx.now, sizes=SIZES[mode])
+    candidates = _gathered(ctx, words, wanted, mode)
+    if meant := _meant(ctx, candidates):
+        candidates = _gathered(ctx, " ".join([words, *meant.values()]), wanted, mode)
+        notes += [f"nothing holds '{word}'; '{other}' was looked for too" for word, other in meant.items()]
     state = candidates.generation, candidates.pending, candidates.underived
     warnings = (
         *notes,
@@ -177,7 +194,44 @@ def find(ctx: Context, query: str, wanted: Filter, mode: Mode = "hybrid", *, url
         return Found(parsed, *state, warnings=warnings)
     ranking = _ranked(ctx, parsed, candidates, wanted, url)
     places, hidden = _shown(ctx, ranking)
-    return Found(parsed, *state, places, warnings, hidden, ranking)
+    total = len(places)
+    if int(candidates.text_rank.max()) >= SIZES[mode].text > 0:
+        holding = ctx.vault.indexes.candidates.holding(words, wanted, ctx.scope, now=ctx.now, limit=DEEPEST)
+        shown = {int(ranking.pool.note[ranking.rows[place]]) for place in places}
+        total += sum(note not in shown for note in holding)
+        if needed > len(places) and total > len(places):
+            wide = ctx.vault.indexes.candidates.gather(
+                words, wanted, ctx.scope, now=ctx.now, sizes=replace(SIZES[mode], text=DEEPEST)
+            )
+            first = [memory.path for place in places for memory in (ranking.memories[place],)]
+            ranking = _ranked(ctx, parsed, wide, wanted, url)
+            behind, hidden = _shown(ctx, ranking)
+            places = _in_order(ranking, first, behind)
+    return Found(parsed, *state, places, total, warnings, hidden, ranking)
+
+
+def _in_order(ranking: _Ranking, first: list[str], places: tuple[int, ...]) -> tuple[int, ...]:
+    """The places with those of the paths `first` in front, in that order."""
+    of_path = {ranking.memories[place].path: place for place in places}
+    front = [of_path[path] for path in first if path in of_path]
+    return (*front, *(place for place in places if place not in set(front)))
+
+
+def _gathered(ctx: Context, words: str, wanted: Filter, mode: Mode) -> Candidates:
+    return ctx.vault.indexes.candidates.gather(words, wanted, ctx.scope, now=ctx.now, sizes=SIZES[mode])
+
+
+def _meant(ctx: Context, candidates: Candidates) -> dict[str, str]:
+    """For each query term that nothing in the vault holds, the term that it may be a misspelling of, if any."""
+    terms = candidates.query.terms
+    unknown = [term for term, group in zip(terms.asked, terms.groups, strict=True) if not group and allowed_edits(term)]
+    meant = {}
+    for term in unknown[:_CORRECTED]:
+        edits = allowed_edits(term)
+        known = ctx.vault.catalog.vocabulary(term[0], len(term) - edits, len(term) + edits)
+        if near := corrections(term, known, limit=1):
+            meant[term] = near[0]
+    return meant
 
 
 def _ranked(ctx: Context, parsed: ParsedQuery, candidates: Candidates, wanted: Filter, url: str | None) -> _Ranking:

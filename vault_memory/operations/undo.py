@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
 
 from pydantic import Field
 
@@ -50,13 +50,23 @@ class Undone:
 
 
 @dataclass(frozen=True, slots=True)
+class _Step:
+    """One write of one path, by revisions; None where there was or is no file."""
+
+    path: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Change:
-    """What became of one path: bytes before the first step and after the last; `torn` when others wrote in between."""
+    """What became of one path: the bytes before the first step (None: no file), the revision after the last one."""
 
     path: str
     before: bytes | None
-    after: bytes | None
-    torn: bool = False
+    after: str | None
+    reason: str = ""
+    """Why it cannot be undone, known before anybody looks at the file."""
 
 
 def undo(ctx: Context, request: Undo) -> Undone:
@@ -92,7 +102,7 @@ def _take_back(ctx: Context, batch: Batch, changes: list[_Change]) -> None:
     """Removals first: a note that was moved must leave its new place before it is back in the old one."""
     for change in changes:
         if change.before is None and change.after is not None:
-            ctx.vault.keep(change.path, change.after, ctx.now)
+            ctx.vault.keep(change.path, batch.read(change.path), ctx.now)
             batch.remove(change.path)
     for change in changes:
         if change.before is not None and change.after is not None:
@@ -102,41 +112,63 @@ def _take_back(ctx: Context, batch: Batch, changes: list[_Change]) -> None:
 
 
 def _conflict(ctx: Context, change: _Change) -> Conflict | None:
-    if change.torn:
-        return Conflict(change.path, "others wrote to it in between")
-    now = ctx.vault.store.read(change.path) if ctx.vault.store.exists(change.path) else None
-    if now == change.after:
+    if change.reason:
+        return Conflict(change.path, change.reason)
+    now = _current(ctx, change.path)
+    if (None if now is None else revision_of(now)) == change.after:
         return None
     if now is None:
         return Conflict(change.path, "it is gone by now")
     return Conflict(change.path, "it was changed since" if change.after is not None else "another note stands there")
 
 
+def _current(ctx: Context, path: str) -> bytes | None:
+    return ctx.vault.store.read(path) if ctx.vault.store.exists(path) else None
+
+
 def _seen(ctx: Context, change: _Change) -> bool:
-    """Whether the caller sees the note as it was before and as it was after: nothing leaves or enters its scope."""
-    states = [ctx.vault.parse(data, change.path) for data in (change.before, change.after) if data is not None]
-    return bool(states) and all(ctx.scope.owns(memory) for memory in states) and change.before != change.after
+    """Whether the caller sees the note as it was before and as it is: nothing leaves or enters its scope."""
+    states = [data for data in (change.before, _current(ctx, change.path)) if data is not None]
+    return bool(states) and all(ctx.scope.owns(ctx.vault.parse(data, change.path)) for data in states)
 
 
 def _changes(ctx: Context, request: Undo) -> list[_Change]:
-    """What was changed, by path, from git where commits tell it, else from the audit log and the kept versions."""
-    steps = [*_from_audit(ctx, request), *_from_git(ctx, request)]
-    found: dict[str, _Change] = {}
-    for path, before, after in steps:
-        if path not in found:
-            found[path] = _Change(path, before, after)
-        elif before == found[path].after:
-            found[path] = _Change(path, found[path].before, after, found[path].torn)
-        else:
-            found[path] = _Change(path, found[path].before, after, torn=True)
-    return [found[path] for path in sorted(found)]
+    """What was changed, by path: steps from this machine's audit log and from commits, texts from wherever they are."""
+    texts: dict[str, bytes] = {}
+    audited = _from_audit(ctx, request)
+    known = {step.path for step in audited}
+    steps = [*audited, *(step for step in _from_git(ctx, request, texts) if step.path not in known)]
+    chains: dict[str, list[_Step]] = {}
+    for step in steps:
+        chains.setdefault(step.path, []).append(step)
+    found = (_change(ctx, chains[path], texts, list(chains)) for path in sorted(chains))
+    return [change for change in found if change is not None]
 
 
-_Step = tuple[str, bytes | None, bytes | None]
+def _change(ctx: Context, chain: list[_Step], texts: dict[str, bytes], paths: list[str]) -> _Change | None:
+    path, first, last = chain[0].path, chain[0].before, chain[-1].after
+    if first == last:
+        return None
+    torn = any(later.before != earlier.after for earlier, later in pairwise(chain))
+    before = None if first is None else texts.get(first) or _kept(ctx, first, paths)
+    if first is not None and before is None:
+        return _Change(path, None, last, "its text before is kept nowhere")
+    return _Change(path, before, last, "others wrote to it in between" if torn else "")
 
 
-def _from_git(ctx: Context, request: Undo) -> list[_Step]:
-    """The steps that commits tell of, oldest first; those the audit log of this machine knows are left to it."""
+def _kept(ctx: Context, revision: str, paths: list[str]) -> bytes | None:
+    """The bytes of a revision: a kept version or the present text of one of the paths (a move changes only paths)."""
+    for path in paths:
+        kept = ctx.vault.versions.get(path, revision)
+        if kept is None and (now := _current(ctx, path)) is not None and revision_of(now) == revision:
+            kept = now
+        if kept is not None:
+            return kept
+    return None
+
+
+def _from_git(ctx: Context, request: Undo, texts: dict[str, bytes]) -> list[_Step]:
+    """The steps that commits tell of, oldest first; their texts go into `texts` by revision."""
     from vault_memory.files.history_undo import steps_of_operation, steps_of_session
 
     repository = ctx.vault.git.repository
@@ -146,41 +178,22 @@ def _from_git(ctx: Context, request: Undo) -> list[_Step]:
         steps = steps_of_operation(repository, request.operation)
     else:
         steps = steps_of_session(repository, request.session or "")
-    known = {path for path, _, _ in _from_audit(ctx, request)}
-    return [(step.path, step.before, step.after) for step in reversed(steps) if step.path not in known]
+    found = []
+    for step in reversed(steps):
+        revisions = [None if data is None else revision_of(data) for data in (step.before, step.after)]
+        texts |= {revision_of(data): data for data in (step.before, step.after) if data is not None}
+        found.append(_Step(step.path, *revisions))
+    return found
 
 
 def _from_audit(ctx: Context, request: Undo) -> list[_Step]:
-    """The steps of the audit log whose texts are still to be had, oldest first."""
+    """The steps that the audit log tells of, oldest first."""
     key, wanted = ("id", request.operation) if request.operation is not None else ("session", request.session)
-    steps = []
-    broken = set()
-    for entry in ctx.vault.audit.entries():
-        if entry.get(key) != wanted or not isinstance(entry.get("path"), str):
-            continue
-        path = entry["path"]
-        try:
-            steps.append((path, _text(ctx, path, entry.get("before")), _text(ctx, path, entry.get("after"))))
-        except LookupError:
-            broken.add(path)
-    return [step for step in steps if step[0] not in broken]
-
-
-def _text(ctx: Context, path: str, revision: Any) -> bytes | None:
-    """The bytes of a revision: the file itself, a kept version, or a commit.
-
-    Raises:
-        LookupError: nobody has them.
-    """
-    if revision is None:
-        return None
-    now = ctx.vault.store.read(path) if ctx.vault.store.exists(path) else None
-    if now is not None and revision_of(now) == revision:
-        return now
-    kept = ctx.vault.versions.get(path, str(revision))
-    if kept is None:
-        raise LookupError(revision)
-    return kept
+    return [
+        _Step(entry["path"], entry.get("before"), entry.get("after"))
+        for entry in ctx.vault.audit.entries()
+        if entry.get(key) == wanted and isinstance(entry.get("path"), str)
+    ]
 
 
 def _result(

@@ -17,12 +17,14 @@ from typing import Final
 from vault_memory.search import dates
 from vault_memory.search.words import QUESTION_WORDS, words
 
-MAX_CHARS: Final = 20_000
+MAX_CHARS: Final = 100_000
 """More of a query than this is not read."""
 KEYS: Final = ("tag", "type", "project", "path", "before", "after")
 _PIECE: Final = re.compile(r'(?P<key>[A-Za-z]+):"(?P<quoted>[^"]*)"(?=\s|$)|"(?P<phrase>[^"]+)"(?!\w)|\S+')
 _AROUND: Final = " \t.,;:!?¿¡\"'`´“”„‘’«»()[]{}<>*…。，、！？：；（）「」"
 """Marks that stand around words; `+` and `#` belong to them (C++, C#, #123)."""
+_MONTHS: Final = frozenset({"may"})
+"""Months that are question words elsewhere."""
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['’]s$", re.IGNORECASE)
 _EXCLUDED: Final = re.compile(r"-([^\W\d_][\w'’.-]{2,})")
 _KEYED: Final = re.compile(r"([A-Za-z]+):(.*)", re.DOTALL)
@@ -92,7 +94,7 @@ def search_words(text: str, now: datetime) -> str:
     Question words, sentence marks and the possessive 's are left out; a month that looks like a question word stays
     where it is one ("in May"). When nothing else is left, all words stay.
     """
-    keep = {word.lower() for hint in dates.find(text, now) for word in words(text[hint.start : hint.end])}
+    keep = {word.lower() for hint in dates.find(text, now) for word in words(text[hint.start : hint.end])} & _MONTHS
     pieces = [stripped for piece in text.split() if (stripped := _POSSESSIVE.sub("", piece.strip(_AROUND)))]
     kept = [piece for piece in pieces if not _only_asks(piece, keep)]
     return " ".join(kept if any(words(piece) for piece in kept) else pieces)
