@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from tests.index.indexed_vault import model
-from vault_memory.index.embed import PACKAGED, ModelUnavailable, load_embedder
+from vault_memory.index.embed import PACKAGED, ModelUnavailable, _mapped_table, load_embedder
 
 TEXTS = [
     "How do we deploy?", "Deploys go through fly.io, not Heroku's EU region (private networking).", "naïve café ÉTÉ",
@@ -82,17 +83,21 @@ def test_what_the_model_does_not_know_has_a_zero_vector_and_no_nan(text: str) ->
     assert np.linalg.norm(vector) == pytest.approx(0) or text == "数据"
 
 
-def test_halving_the_precision_keeps_the_cosines() -> None:
-    source = Path("/work/shared/model/potion-base-8M/model.safetensors")
-    if not source.exists():
-        pytest.skip("needs the published model, which is not part of the repository")
-    data = source.read_bytes()
-    start = 8 + int.from_bytes(data[:8], "little")
-    full = np.frombuffer(data[start:], np.float32).reshape(model().table.shape)
-    half = np.asarray(model().table, np.float32)
-    norms = np.linalg.norm(full, axis=1) * np.linalg.norm(half, axis=1)
-    known = norms > 0
-    assert (np.einsum("ij,ij->i", full[known], half[known]) / norms[known]).min() > 0.999999
+def test_the_script_that_made_the_model_keeps_the_cosines(tmp_path: Path) -> None:
+    made = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "quantise_model.py"))
+    table = np.random.default_rng(1).standard_normal((500, 256)).astype(np.float32)
+    made["write_table"](table, tmp_path / "model.safetensors")
+    half = np.asarray(_mapped_table(tmp_path / "model.safetensors"), np.float32)
+    norms = np.linalg.norm(table, axis=1) * np.linalg.norm(half, axis=1)
+    assert (np.einsum("ij,ij->i", table, half) / norms).min() > 0.9999998
+    assert made["REVISION"] in model().fingerprint
+
+
+def test_the_script_refuses_a_file_that_is_not_the_published_model(tmp_path: Path) -> None:
+    made = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "quantise_model.py"))
+    made["write_table"](np.ones((2, 2), np.float32), tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match="is not revision"):
+        made["read_table"](tmp_path / "model.safetensors")
 
 
 @pytest.mark.parametrize("name", ["/no/such/folder", "nothing-here", "~/no/such/folder", "./relative"])

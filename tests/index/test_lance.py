@@ -96,6 +96,13 @@ def test_a_damaged_table_is_passed_over_and_made_anew(tmp_path: Path) -> None:
     assert same_lists(vault)
 
 
+def test_a_vault_without_vectors_needs_no_table(tmp_path: Path) -> None:
+    vault = IndexedVault(tmp_path, embedder=None)
+    vault.put({"a.md": "words only"})
+    assert vault.applier.fill_lancedb() == 0
+    assert vault.found("words") == ["a.md"]
+
+
 def test_a_doubled_row_is_found_by_the_check(tmp_path: Path) -> None:
     import lancedb
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Part of the index fingerprint: raise it whenever the same text would give other terms."""
 MAX_TERM_CHARS: Final = 200
 """Longer terms are cut here on both sides: a 64- or 128-digit hash stays whole, a blob stays bounded."""
@@ -78,6 +78,16 @@ def analyse_query(text: str) -> list[str]:
     """
     words = (analyse(word) if word.isascii() else _word(word, query=True) for word in text.split())
     return list(dict.fromkeys(chain.from_iterable(words)))
+
+
+def bag(terms: Iterable[str]) -> str:
+    """Terms as one text that `split` takes apart and that `in_bag` searches: each has its own two spaces."""
+    return "".join(f" {term} " for term in terms)
+
+
+def in_bag(term: str) -> str:
+    """What to count in a bag for a term: without common spaces, neighbours that are equal count both."""
+    return f" {term} "
 
 
 def identifier_parts(text: str) -> dict[str, frozenset[str]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from vault_memory.index.analyse import in_bag
 from vault_memory.index.numeric import Floats, NDArray, np
 
 K1: Final = 1.2
@@ -103,12 +104,11 @@ def token_idf(sql: sqlite3.Connection, tokens: Sequence[int], total: int) -> Flo
 
 
 def counter(terms: Sequence[str]) -> Callable[[str], list[int]]:
-    """Counts how often each of `terms` occurs in a bag of terms joined by spaces."""
-    fenced = [f" {term} " for term in terms]
+    """Counts how often each of `terms` occurs in a bag of terms."""
+    wanted = [in_bag(term) for term in terms]
 
     def count(bag: str) -> list[int]:
-        text = f" {bag.replace(' ', '  ')} "  # every term has its own two spaces, so that neighbours both count
-        return [text.count(term) for term in fenced]
+        return [bag.count(term) for term in wanted]
 
     return count
 

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 from vault_memory.index.analyse import VERSION as ANALYSER_VERSION
-from vault_memory.index.analyse import analyse
+from vault_memory.index.analyse import analyse, bag
 from vault_memory.index.embed import Embedder
 from vault_memory.index.numeric import np
 from vault_memory.memory.chunk import Chunk, chunks, label
@@ -28,7 +28,7 @@ class ChunkData:
 
     Attributes:
         n, start, end, heading: where it is, see `memory.chunk.Chunk`.
-        terms: analysed terms of label and text joined by spaces, doubles kept: the bag that BM25 counts.
+        terms: the bag (see `analyse.bag`) of the terms of label and text, doubles kept: what BM25 counts.
         length: number of terms.
         extra: terms that select but never score: path, urls and a person's own keys, with the first chunk only.
         tokens: unique token ids of label and text in rising order, little-endian, as wide as `Embedder.token_type`;
@@ -83,7 +83,7 @@ def _rows(
         terms = analyse(f"{head}\n{part.text}" if head else part.text)
         extra = "" if part.n else " ".join(dict.fromkeys(analyse(_own_words(memory))))
         where = (part.n, part.start, part.end, part.heading)
-        yield ChunkData(*where, " ".join(terms), len(terms), extra, ids, vector, made_by)
+        yield ChunkData(*where, bag(terms), len(terms), extra, ids, vector, made_by)
 
 
 def _embedded(

@@ -53,6 +53,8 @@ def fill_lance(catalog: Catalog, folder: Path, boot: str) -> int:
     if state.lancedb_boot != boot:
         check_lance(catalog, folder)
         state = _current(catalog)
+    if not state.dimensions:
+        return 0  # no chunk has had a vector yet
     try:
         table = _opened(folder) if state.applied_lancedb else None
         return _filled(catalog, folder, state, table, boot)

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Final
 
 import tantivy
-from tantivy import Document, Index, Occur, Query, Schema, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
+from tantivy import DocAddress, Document, Index, Occur, Query, Schema, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
 
 _HEAP_BYTES: Final = 30_000_000
 _TERMS: Final = "terms"
@@ -73,27 +73,32 @@ class TextReader:
         self._index.reload()
         self._searcher = self._index.searcher()
 
-    def search(self, terms: Mapping[str, float], limit: int, where: TextFilter, *, beside: bool = False) -> list[int]:
-        """Keys of at most `limit` chunks that hold a term, most promising first, without doubles.
+    def search(
+        self, terms: Mapping[str, float], limit: int, where: TextFilter, *, beside: bool = False
+    ) -> dict[int, float]:
+        """At most `limit` chunks that hold a term, by key, most promising first, with Tantivy's own score.
 
         Args:
             terms: analysed terms, of which a chunk holds at least one, and what each is worth.
             limit: 1 or more.
             where: the filter.
-            beside: look into path, urls and own keys instead of label and text; the order has no meaning then.
+            beside: look into path, urls and own keys instead of label and text; order and scores mean nothing then.
         """
         if not terms or where.kinds == () or where.chunks == ():
-            return []
-        return self._keys(_query(terms, where, beside=beside), limit)
+            return {}
+        hits = self._searcher.search(_query(terms, where, beside=beside), limit, count=False).hits
+        found: dict[int, float] = {}
+        for key, (score, _) in zip(self._keys([address for _, address in hits]), hits, strict=True):
+            found.setdefault(key, score)
+        return found
 
     def keys(self) -> list[int]:
         """The keys of all documents, doubles included, in no order."""
-        return self._keys(Query.all_query(), max(1, self._searcher.num_docs), unique=False)
+        hits = self._searcher.search(Query.all_query(), max(1, self._searcher.num_docs), count=False).hits
+        return self._keys([address for _, address in hits])
 
-    def _keys(self, query: Query, limit: int, *, unique: bool = True) -> list[int]:
-        addresses = [address for _, address in self._searcher.search(query, limit, count=False).hits]
-        keys = [int(key) for key in self._searcher.fast_field_values("chunk", addresses) if key is not None]
-        return list(dict.fromkeys(keys)) if unique else keys
+    def _keys(self, addresses: list[DocAddress]) -> list[int]:
+        return [int(key or 0) for key in self._searcher.fast_field_values("chunk", addresses)]
 
 
 class TextWriter:
@@ -152,7 +157,7 @@ def _schema() -> Schema:
 
 
 def _opened(folder: Path, *, create: bool) -> Index:
-    if not create and not tantivy.Index.exists(str(folder)):
+    if not create and not (folder.is_dir() and tantivy.Index.exists(str(folder))):
         raise FileNotFoundError(folder)
     index = Index(_schema(), str(folder))
     index.register_tokenizer(_TOKENIZER, TextAnalyzerBuilder(Tokenizer.whitespace()).build())
