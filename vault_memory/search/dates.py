@@ -337,5 +337,5 @@ _RULES: Final = (
     _rule(r"(?P<which>last|past|previous|this)\s+(?P<unit>week|month|year)\b", _last_unit),
     _rule(r"(?P<which>last|past|this|the|over the)\s+weekend\b", _weekend),
     _rule(rf"(?:(?P<which>last|past|this|on)\s+){_WEEKDAY}\b", _weekday),
-    _rule(rf"{_YEAR}", _lone_year),
+    _rule(rf"{_YEAR}(?![-/]?\w)", _lone_year),
 )

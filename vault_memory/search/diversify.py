@@ -29,18 +29,28 @@ def copies(texts: Sequence[str], vectors: Floats | None = None) -> list[int]:
         vectors: their unit vectors, zeros where there is none; shape (texts, dimensions). Without them only equal
             texts are copies.
     """
-    plain = [" ".join(text.split()).casefold() for text in texts]
-    near = vectors @ vectors.T if vectors is not None and len(texts) else None
     found = [NONE] * len(texts)
-    originals: list[int] = []
-    for n in range(len(texts)):
-        for first in originals:
-            cosine = float(near[n, first]) if near is not None else None
-            if plain[n] == plain[first] or _adds_nothing(texts[n], texts[first], cosine):
-                found[n] = first
-                break
-        else:
-            originals.append(n)
+    first_of: dict[str, int] = {}
+    proposed = _proposed(vectors)
+    for n, text in enumerate(texts):
+        first = first_of.setdefault(" ".join(text.split()).casefold(), n)
+        if first != n:
+            found[n] = first if found[first] == NONE else found[first]
+            continue
+        originals = (earlier for earlier in proposed.get(n, ()) if found[earlier] == NONE)
+        found[n] = next((earlier for earlier in originals if _adds_nothing(text, texts[earlier], PROPOSED)), NONE)
+    return found
+
+
+def _proposed(vectors: Floats | None) -> dict[int, list[int]]:
+    """For each place the earlier ones that are near enough to be compared, in order."""
+    if vectors is None or not len(vectors):
+        return {}
+    found: dict[int, list[int]] = {}
+    near = vectors @ vectors.T >= PROPOSED
+    for later, earlier in zip(*near.nonzero(), strict=True):
+        if earlier < later:
+            found.setdefault(int(later), []).append(int(earlier))
     return found
 
 
@@ -53,7 +63,8 @@ def folded(count: int, copy_of: Sequence[int]) -> list[int]:
     return [place for n in range(count) if copy_of[n] == NONE for place in (n, *followers.get(n, ()))]
 
 
-def _adds_nothing(text: str, original: str, cosine: float | None) -> bool:
-    if cosine is None or cosine < PROPOSED or max(len(text), len(original)) > MAX_COMPARED_CHARS:
+def _adds_nothing(text: str, original: str, cosine: float) -> bool:
+    """The rule for duplicates; a cosine of at least `cosine` is known."""
+    if max(len(text), len(original)) > MAX_COMPARED_CHARS:
         return False
     return judge(text, original, cosine=cosine).same

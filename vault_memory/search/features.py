@@ -67,7 +67,7 @@ def token_matches(query: QueryNumbers, pool: Pool, token_vectors: TokenVectors) 
     """Late interaction: each query token looks for its best partner among a row's tokens.
 
     Only the pool's unique tokens are gathered and compared, then spread to the rows. A token that the query repeats
-    counts as often; of a very long query the tokens that weigh most are kept.
+    counts somewhat more (1 + ln times); of a very long query the tokens that weigh most are kept.
     """
     tokens, weight = _asked(query)
     best = np.zeros((len(pool), len(tokens)), np.float32)
@@ -91,7 +91,7 @@ def _distinct(ids: Ints) -> tuple[Ints, Ints]:
 def _asked(query: QueryNumbers) -> tuple[Ints, Floats]:
     """The query's distinct tokens in query order and their shares of the idf mass."""
     tokens, first, count = np.unique(query.token_ids, return_index=True, return_counts=True)
-    mass = query.token_idf[first] * count
+    mass = query.token_idf[first] * (1 + np.log(count))
     kept = np.sort(np.lexsort((first, -mass))[:_MAX_TOKENS])
     kept = kept[np.argsort(first[kept])]
     share = mass[kept] / max(float(mass[kept].sum()), _TINY)
