@@ -47,7 +47,8 @@ def test_merge_refuses_one_memory_and_memories_of_two_owners(vm: VaultMemory) ->
 def test_pairs_are_named_with_what_differs_and_nothing_changes(vm: VaultMemory) -> None:
     for text in (
         "Ticket PROJ-1042 tracks the login bug", "Ticket proj-1042 tracks the login bug",
-        "Rate limit is 100 requests", "Rate limit is 1000 requests", "Lions sleep", "lions sleep.", "Unrelated whales sing",
+        "Rate limit is 100 requests", "Rate limit is 1000 requests", "Lions sleep", "lions sleep.",
+        "Unrelated whales sing",
     ):  # fmt: skip
         vm.remember(content=text, on_duplicate="keep_both")
     before = vm._vault.catalog.generation

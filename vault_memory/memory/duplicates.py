@@ -162,4 +162,5 @@ def _only_drops_a_reason(new: tuple[Token, ...], old: tuple[Token, ...]) -> bool
 
 def _mostly_equal(new: tuple[Token, ...], old: tuple[Token, ...]) -> bool:
     """True when most of both runs alike: a value was swapped inside the same sentence."""
-    return SequenceMatcher(None, _texts(new), _texts(old), autojunk=False).ratio() >= _MOSTLY
+    matcher = SequenceMatcher(None, _texts(new), _texts(old), autojunk=False)
+    return matcher.quick_ratio() >= _MOSTLY and matcher.ratio() >= _MOSTLY

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 TokenKind = Literal["word", "name", "number", "date", "version", "path", "identifier", "unit", "flag", "symbol"]
@@ -95,6 +96,8 @@ _TOKEN: Final = re.compile(
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+)+[\w.-]*|v\d+[\w.-]*", re.I)
 _THOUSANDS: Final = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _CAPITALISED: Final = re.compile(r"[A-Z][\w']*")
+_ODD_SIGN: Final = re.compile(r"[_@#$%+=:.&\d²³¹½¼¾]")
+_REMEMBERED_CHARACTERS: Final = 2_000
 _UNIT: Final = re.compile(r"[a-zA-Zµ]{1,4}(?:/[a-z]{1,3})?")
 _SAME_IN_ANY_CASE: Final = frozenset("am pm min mins max sec secs hr hrs day days year week".split())
 
@@ -117,17 +120,24 @@ def without_filler(text: str) -> str:
 
 def tokens(text: str) -> tuple[Token, ...]:
     """The statement as tokens in order: articles dropped, case folded save in paths, identifiers and units."""
-    text = _plain(text)
-    found = list(_scanned(text))
+    return _remembered(text) if len(text) <= _REMEMBERED_CHARACTERS else _tokens(text)
+
+
+def _tokens(text: str) -> tuple[Token, ...]:
+    found = list(_scanned(_plain(text)))
     kept = [token for n, token in enumerate(found) if not _says_nothing(token, found[n + 1 : n + 2])]
     return tuple(kept or found)
+
+
+_remembered = lru_cache(4_096)(_tokens)
+"""One text is compared with many, and the same known ones come up again with every write."""
 
 
 def _plain(text: str) -> str:
     """Compatible spellings made one: composed letters, plain hyphens and quotes, contractions written out."""
     text = unicodedata.normalize("NFC", text).translate(_INVISIBLE).translate(_PLAIN)
     text = without_filler(text)
-    for pattern, replacement in _CONTRACTIONS:
+    for pattern, replacement in _CONTRACTIONS if "'" in text else _CONTRACTIONS[:1]:
         text = pattern.sub(replacement, text)
     text = _PERCENT.sub("%", text)
     return _INTERVAL.sub(lambda m: f"{_BRACKETS[m[1]]}{m[2]}{_BRACKETS[m[3]]}", text)
@@ -185,7 +195,7 @@ def _kind(shown: str, *, starts_sentence: bool) -> TokenKind:
     if "/" in shown or "\\" in shown or shown.startswith(("~", ".", "*")):
         return "path"
     inner = shown.strip("'")
-    if any(c in inner for c in "_@#$%+=:.&") or any(c.isdigit() for c in inner) or inner[1:] != inner[1:].lower():
+    if _ODD_SIGN.search(inner) or inner[1:] != inner[1:].lower():
         return "identifier"
     if not starts_sentence and _CAPITALISED.fullmatch(shown):
         return "name"
