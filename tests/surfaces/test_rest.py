@@ -121,7 +121,7 @@ def test_fm_01_dates_and_nan_in_front_matter_leave_as_strict_json(server: Server
     for name, text in DATED.items():
         (server.root / name).write_text(text, "utf-8")
     waited = time.monotonic() + 20
-    while not (found := server.ask("GET", "/v1/list?q=cone&sort=created_at").json)["total"] == 3:
+    while (found := server.ask("GET", "/v1/list?q=cone&sort=created_at").json)["total"] != 3:
         assert time.monotonic() < waited, found
         time.sleep(0.1)
     for name in DATED:
