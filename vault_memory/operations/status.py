@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from vault_memory.index.stats import Stats as Counts
@@ -30,6 +30,8 @@ class StatusReport:
     git: dict[str, Any]
     folders: dict[str, str]
     warnings: tuple[str, ...]
+    clients: dict[str, str] = field(default_factory=dict)
+    """Connected coding agents, as far as the surface knows them."""
 
 
 def status(ctx: Context, request: Status) -> StatusReport:
@@ -51,7 +53,7 @@ def status(ctx: Context, request: Status) -> StatusReport:
         notes=vault.catalog.stats(ctx.scope, now=ctx.now).total,
         findings=tuple(found),
         index=_index(ctx, freshness.unread),
-        watcher={"running": freshness.watched},
+        watcher=_watcher(ctx, freshness.watched),
         git=_git(ctx),
         folders={"index": str(vault.folders.index), "state": str(vault.folders.state)},
         warnings=tuple(warnings),
@@ -75,6 +77,26 @@ def _index(ctx: Context, unread: int) -> dict[str, Any]:
     }
 
 
+def _watcher(ctx: Context, running: bool) -> dict[str, Any]:
+    lease, catalog = ctx.vault.lease.state(), ctx.vault.catalog
+    if not running or lease is None:
+        return {"running": running}
+    return {
+        "running": True,
+        "process": lease.pid,
+        "mode": catalog.meta("watcher_mode"),
+        "detail": catalog.meta("watcher_detail"),
+        "clean": bool(lease.clean_ns),
+    }
+
+
 def _git(ctx: Context) -> dict[str, Any]:
-    commits = ctx.vault.commits
-    return {"queued": len(commits.queue), "waiting": commits.waiting}
+    from vault_memory.errors import NotAllowed
+    from vault_memory.files.githooks import installed
+
+    commits, repository = ctx.vault.commits, ctx.vault.git.repository
+    try:
+        hooks = repository is not None and bool(installed(repository))
+    except NotAllowed:  # in a folder that is not this repository's
+        hooks = False
+    return {"queued": len(commits.queue), "waiting": commits.waiting, "hooks": hooks}

@@ -56,6 +56,23 @@ def _default_vault(environ: Mapping[str, str]) -> str:
     return load_config(None, environ=environ).default_vault
 
 
+def project_of(root: Path, named: str | None, *, environ: Mapping[str, str], cwd: Path, home: Path) -> str | None:
+    """The project that a person in `cwd` means: the one named, else `$VAULT_MEMORY_PROJECT`, else the listed project of
+    the repository that `cwd` lies in, else none. `*` and `global` are passed on as they are.
+
+    Raises:
+        InvalidRequest: the vault's list of projects cannot be understood.
+    """
+    if named or environ.get("VAULT_MEMORY_PROJECT"):
+        return named or environ.get("VAULT_MEMORY_PROJECT")
+    from vault_memory.harness.projects import load_registry, project_here
+
+    if cwd.is_relative_to(root) or not load_registry(root).projects:
+        return None  # asking git takes longer than most commands
+    found = project_here(root, cwd, home=home)
+    return found.slug if found.status == "known" else None
+
+
 def find_scope(project: str | None, actor: str | None, *, environ: Mapping[str, str]) -> Scope:
     """What the caller sees and may change.
 

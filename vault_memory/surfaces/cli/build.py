@@ -29,6 +29,9 @@ FROM_STDIN: Final = frozenset({"content", "query", "text"})
 COUNTING: Final = frozenset({"reindex"})
 """Operations that tell how far they are."""
 
+ABOUT_THIS_MACHINE: Final = frozenset({"doctor", "status"})
+"""Operations to whose answer the command line adds what it knows of the coding agents here."""
+
 _METAVARS: Final = {
     "text": "TEXT", "integer": "N", "number": "NUMBER", "time": "TIME", "list": "TEXT", "map": "KEY=VALUE",
 }  # fmt: skip
@@ -71,6 +74,10 @@ def _called(ctx: Context, operation: Operation, arguments: Mapping[str, Any], se
         with bar(settings) as progress:
             return call(ctx, operation, arguments, function=lambda ctx, request: reindexed(ctx, request, progress))
     with waiting(operation.name, settings):
+        if operation.name in ABOUT_THIS_MACHINE:
+            from vault_memory.surfaces.cli.doctor import examined
+
+            return call(ctx, operation, arguments, function=examined)
         return call(ctx, operation, arguments)
 
 

@@ -53,10 +53,12 @@ class Settings:
             VaultNotFound: there is none.
         """
         from vault_memory.surfaces.dispatch import opened
-        from vault_memory.surfaces.locate import find_scope
+        from vault_memory.surfaces.locate import find_scope, project_of
 
-        scope = find_scope(self.project, self.actor, environ=os.environ)
-        with opened(self.root(), scope=scope, environ=os.environ, **context) as ctx:
+        root = self.root()
+        project = project_of(root, self.project, environ=os.environ, cwd=Path.cwd().resolve(), home=Path.home())
+        scope = find_scope(project, self.actor, environ=os.environ)
+        with opened(root, scope=scope, environ=os.environ, **{"files": True, **context}) as ctx:
             yield ctx
 
 
@@ -64,7 +66,7 @@ def common_options() -> list[click.Parameter]:
     """Fresh options for one command: where the vault is, who looks, how the answer is shown."""
     return [
         _option("--vault", metavar="FOLDER", help="The vault (default: $VAULT_MEMORY_DIR, the nearest parent, yours)."),
-        _option("--project", metavar="NAME", help="Look and write as this project: it and what is global; '*': all."),
+        _option("--project", metavar="NAME", help="Look and write as this project: it and what is global; '*': all (default: your repository's)."),
         _option("--actor", metavar="NAME", help="Look and write as this actor: only its own memories; '*': all."),
         _option("--json", is_flag=True, help="Answer as JSON on stdout, problems as JSON on stderr."),
         _option("-q", "--quiet", is_flag=True, help="Print results only: no hints, no progress."),

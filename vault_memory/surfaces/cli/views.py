@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from vault_memory.surfaces.cli.blocks import Block, Card, Line, Raw, Style, Table
 
 Document = Any
-_LEVELS: Final[Mapping[str, Style]] = {"fixed": "good", "problem": "bad"}
+_LEVELS: Final[Mapping[str, tuple[str, Style]]] = {
+    "ok": ("✓", "good"), "fixed": ("✓", "good"), "notice": ("!", "caution"), "problem": ("✗", "bad"),
+}  # fmt: skip
 _SHORT: Final = 12
 _GOOD: Final = frozenset({"stored", "updated", "edited", "restored", "moved", "archived", "deleted", "purged"})
 _CARD_FIELDS: Final = (
@@ -157,24 +159,49 @@ def relations(document: Document) -> list[Block]:
 
 
 def vault_status(document: Document) -> list[Block]:
-    """How the vault is doing, then each finding about a note."""
-    figures = {name: value for name, value in document.items() if name not in ("root", "findings", "warnings")}
+    """How the vault is doing, part by part, then each finding about a note."""
     found: list[Block] = [
-        Line(f"{item['path']}:{item['line'] or ''} {item['code']}: {item['reason']}", "caution")
+        Line(f"! {item['path']}:{item['line'] or ''} {item['code']}: {item['reason']}", "caution")
         for item in document["findings"]
     ]
-    return [Card(document["root"], _fields(figures)), *found]
+    return [Line(document["root"], "strong"), *(_marked(*part) for part in _parts(document)), *found]
+
+
+def _parts(document: Document) -> Iterator[tuple[str, str, str]]:
+    """Level, name and state of each part of the vault."""
+    index, watcher, git = document["index"], document["watcher"], document["git"]
+    yield "ok", "notes", f"{document['notes']}"
+    left = index["to_read"] + index["to_derive"]
+    pending = index["generation"] - min(int(index["applied"][name] or 0) for name in ("text", "vectors"))
+    waits = f"{pending} changes wait to be applied" if pending else "up to date"
+    yield ("notice", "index", f"{left} notes to go") if left else ("ok", "index", waits)
+    mode = watcher.get("mode") or "starting"
+    detail = f": {watcher['detail']}" if watcher.get("detail") else ""
+    if watcher["running"]:
+        level = "ok" if mode in ("watching", "starting") else "notice"
+        yield level, "watcher", f"{mode}{detail} (process {watcher.get('process')})"
+    else:
+        yield "ok", "watcher", "none; questions look at the disk themselves"
+    queued = f"{git['queued']} changes wait: {git['waiting']}" if git["queued"] else git["waiting"] or "committed"
+    yield "notice" if git["waiting"] else "ok", "git", queued + (", with hooks" if git.get("hooks") else "")
+    for name, state in document.get("clients", {}).items():
+        yield "ok" if state.startswith("connected") else "problem", name, state
 
 
 def diagnosis(document: Document) -> list[Block]:
-    """One check a line, with what would mend it."""
+    """One check a line with a mark, what would mend it below, and a sum at the end."""
     blocks: list[Block] = []
     for check in document["checks"]:
-        mark = "fixed" if check["fixed"] else check["level"]
-        blocks.append(Line(f"{mark:8} {check['area']}: {check['detail']}", _LEVELS.get(mark, "caution")))
+        blocks.append(_marked("fixed" if check["fixed"] else check["level"], check["area"], check["detail"]))
         if check["fix"] and not check["fixed"]:
-            blocks.append(Line(f"         {check['fix']}", "faint"))
-    return blocks
+            blocks.append(Line(f"  {'':12} → {check['fix']}", "faint"))
+    left = sum(1 for check in document["checks"] if check["level"] == "problem" and not check["fixed"])
+    return [*blocks, Line("no problems", "good") if not left else Line(f"{left} to mend", "bad")]
+
+
+def _marked(level: str, area: str, detail: str) -> Line:
+    mark, style = _LEVELS[level]
+    return Line(f"{mark} {area:12} {detail}", style)
 
 
 def raw_text(document: Document) -> list[Block]:

@@ -11,7 +11,6 @@ import click
 
 from vault_memory.surfaces.cli.settings import Settings, common_options
 
-
 if TYPE_CHECKING:
     from vault_memory.upkeep import Upkeep
 
