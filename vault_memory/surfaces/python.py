@@ -55,7 +55,7 @@ class VaultMemory:
         return [*super().__dir__(), *OPERATIONS]
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        operation = OPERATIONS.get(name)
+        operation = OPERATIONS.get(name.removesuffix("_"))
         if operation is None:
             raise AttributeError(f"there is no operation {name!r}")
 
@@ -69,7 +69,7 @@ class VaultMemory:
         return call
 
     def _context(self) -> Context:
-        return Context(self._vault, self._scope, self._vault.clock(), self._agent, self._session)
+        return Context(self._vault, self._scope, self._vault.clock(), self._agent, self._session, files=True)
 
 
 def open_vault(
