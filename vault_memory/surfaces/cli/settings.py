@@ -66,7 +66,7 @@ def common_options() -> list[click.Parameter]:
     """Fresh options for one command: where the vault is, who looks, how the answer is shown."""
     return [
         _option("--vault", metavar="FOLDER", help="The vault (default: $VAULT_MEMORY_DIR, the nearest parent, yours)."),
-        _option("--project", metavar="NAME", help="Look and write as this project: it and what is global; '*': all (default: your repository's)."),
+        _option("--project", metavar="NAME", help="Look and write as this project and what is global; '*': all."),
         _option("--actor", metavar="NAME", help="Look and write as this actor: only its own memories; '*': all."),
         _option("--json", is_flag=True, help="Answer as JSON on stdout, problems as JSON on stderr."),
         _option("-q", "--quiet", is_flag=True, help="Print results only: no hints, no progress."),
