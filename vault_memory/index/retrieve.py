@@ -9,10 +9,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from vault_memory.index.bm25 import Doubles, WantedTerms, counter, scores
-from vault_memory.index.numeric import Floats, np
+from vault_memory.index.numeric import Floats, NDArray, np
 from vault_memory.index.overlay import Overlay
 from vault_memory.index.selection import Selection
 from vault_memory.index.text import TextReader
@@ -69,7 +69,7 @@ class Lists:
         """
         if not wanted.terms or not size:
             return []
-        found = self._pending_text(wanted)
+        found = self._pending_text(wanted, size)
         if reader is not None:
             found += self._applied_text(wanted, reader, size)
             if len(found) < size:
@@ -87,16 +87,33 @@ class Lists:
         """
         if not size or not query.any():
             return []
-        found = self._pending_vectors(query)
+        found = self._pending_vectors(query, size)
         if len(rows):
             found += self._applied_vectors(query, rows, size, near)
         return sorted(found, key=lambda hit: (-hit.score, hit.order))[:size]
 
-    def _pending_text(self, wanted: WantedTerms) -> list[TextHit]:
-        rows = self.selection.rows(self.sql, _KEYS, sorted(self.overlay.holding(wanted.terms)))
-        pending = [self.overlay[chunk] for chunk, _, _ in rows]
+    def _pending_text(self, wanted: WantedTerms, size: int) -> list[TextHit]:
+        keys = sorted(self.overlay.holding(wanted.terms))
+        pending = [self.overlay[chunk] for chunk in keys]
+        if not pending:
+            return []
         counts = [[(chunk.counts or {}).get(term, 0) for term in wanted.terms] for chunk in pending]
-        return _scored(wanted, rows, counts, [chunk.length for chunk in pending])
+        total, shares = scores(wanted, counts, [chunk.length for chunk in pending])
+        place = {key: n for n, key in enumerate(keys)}
+        passing = self._best_passing(keys, total, size)
+        return [TextHit(key, float(total[place[key]]), shares[place[key]], (ref, n)) for key, ref, n in passing]
+
+    def _best_passing(self, keys: Sequence[int], score: NDArray[Any], size: int) -> list[_Key]:
+        """The chunks that may be found, best first, until there are enough and none that is left can tie with them."""
+        order = np.argsort(-score, kind="stable").tolist()
+        known = dict(zip(keys, score.tolist(), strict=True))
+        passing: list[_Key] = []
+        for start in range(0, len(order), 2 * size):
+            block, rest = order[start : start + 2 * size], order[start + 2 * size :]
+            passing += self.selection.rows(self.sql, _KEYS, [keys[n] for n in block])
+            if rest and _settled([known[key] for key, _, _ in passing], size, float(score[rest[0]])):
+                break
+        return passing
 
     def _applied_text(self, wanted: WantedTerms, reader: TextReader, size: int) -> list[TextHit]:
         """Asks for more until the list is full and nothing unfetched can tie with it, or nothing is left."""
@@ -126,13 +143,15 @@ class Lists:
         rows = self.selection.rows(self.sql, _KEYS, [key for key in keys if key not in found])
         return [TextHit(chunk, 0.0, np.zeros(len(wanted.asked)), (ref, n)) for chunk, ref, n in rows]
 
-    def _pending_vectors(self, query: Floats) -> list[VectorHit]:
+    def _pending_vectors(self, query: Floats, size: int) -> list[VectorHit]:
         keys, matrix = self.overlay.vectors()
         if not len(keys):
             return []
-        score = dict(zip(keys.tolist(), exact_cosines(matrix, query).tolist(), strict=True))
-        rows = self.selection.rows(self.sql, _KEYS, [key for key in score if score[key] > 0])
-        return [VectorHit(chunk, score[chunk], (ref, n)) for chunk, ref, n in rows]
+        score = exact_cosines(matrix, query)
+        near = np.flatnonzero(score > 0)
+        value = dict(zip(keys[near].tolist(), score[near].tolist(), strict=True))
+        passing = self._best_passing(list(value), score[near], size)
+        return [VectorHit(chunk, value[chunk], (ref, n)) for chunk, ref, n in passing]
 
     def _applied_vectors(self, query: Floats, rows: VectorRows, size: int, near: Proposer) -> list[VectorHit]:
         found: list[VectorHit] = []
