@@ -26,7 +26,7 @@ _SETTLE_NS: Final = 200_000_000
 """An event needs no longer than this to reach us, so changes before that are in the catalog."""
 CHORES_SECONDS: Final = 3600.0
 """How often git is tended and old merge bases are deleted; the first time CHORES_AFTER_SECONDS from the start."""
-CHORES_AFTER_SECONDS: Final = 20.0
+CHORES_AFTER_SECONDS: Final = 10.0
 LANCEDB_SECONDS: Final = 30.0
 """LanceDB is filled at most so often: it costs little for each change in a batch and much for one alone."""
 

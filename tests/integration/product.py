@@ -1,4 +1,4 @@
-"""The whole product on one vault: the installed program, a watcher in its own process, a person with git and editors."""
+"""The whole product on one vault: the installed program, a watcher in its own process, a person with git."""
 
 from __future__ import annotations
 
