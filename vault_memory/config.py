@@ -1,7 +1,7 @@
 """Settings as one frozen value: defaults < user file < vault file (allow-listed keys) < VAULT_MEMORY_* < flags.
 
 Loaded by surfaces only; everything below receives a `Config`. A vault's own file is data from strangers: it may tune
-vocabulary, ranking, decay, curation and git policy, and nothing that names a host, a command, a model or a path outside.
+vocabulary, ranking, decay, curation and git policy, and nothing that names a host, a command, a model or a path.
 """
 
 from __future__ import annotations

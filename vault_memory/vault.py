@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from vault_memory.batch import Batch, Why, Written
 from vault_memory.config import CONFIG_FILE, Config

@@ -1,4 +1,4 @@
-"""The audit log in state/: one JSON line for every write, who and why. Append-only; a purge rewrites it without a note."""
+"""The audit log in state/: one JSON line for every write, who and why. A purge rewrites it without a note."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class AuditLog:
-    """Lines of `{time, operation, path, ref, before, after, agent, session, reason}`; `before`/`after` are revisions."""
+    """Lines of `{time, operation, path, before, after, agent, session, reason}`; before and after are revisions."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

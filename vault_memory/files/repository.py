@@ -64,11 +64,11 @@ def _remote(program: str, folder: Path) -> str | None:
     for line in _lines(run_git(program, folder, asked, allowed=(0, 1))):
         key, _, address = line.partition(" ")
         addresses.setdefault(key.removeprefix("remote.").removesuffix(".url"), address)
-    only = next(iter(addresses.values())) if len(addresses) == 1 else None
-    address = addresses.get("origin", only)
-    if address and address.startswith((".", "~")):
-        return os.path.realpath(Path(folder, address).expanduser())
-    return address
+    only: str | None = next(iter(addresses.values())) if len(addresses) == 1 else None
+    chosen = addresses.get("origin", only)
+    if chosen and chosen.startswith((".", "~")):
+        return os.path.realpath(Path(folder, chosen).expanduser())
+    return chosen
 
 
 def _lines(output: bytes) -> list[str]:

@@ -1,6 +1,7 @@
 """Python: `open_vault(path)` gives an object with one method per operation, its keyword arguments the request's fields.
 
-The object may be used from several threads, not across fork. Without `watch` it starts no thread; it needs no configuration.
+The object may be used from several threads, not across fork. It needs no configuration, and without `watch` it starts
+no thread.
 """
 
 from __future__ import annotations
