@@ -16,7 +16,7 @@ from vault_memory.memory.scope import ANY, UNBOUND, Scope
 UPKEEP = {
     "open", "close", "path", "reading", "writing", "meta", "set_meta", "generation", "known", "identities", "holds",
     "timed", "left_out", "begin_anew", "underived", "underived_count", "record", "leave_out",
-    "touch", "derive", "expect", "purge",
+    "touch", "derive", "expect", "purge", "vocabulary",
 }  # fmt: skip
 """What serves the vault itself and answers no request."""
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.operations.conftest import ENVIRON
+from vault_memory import open_vault
 from vault_memory.errors import InvalidRequest
 from vault_memory.surfaces.python import VaultMemory
 
@@ -216,3 +218,12 @@ def test_marks_of_the_query_language_narrow_a_search(vm: VaultMemory) -> None:
         "postgres -spring": 1, "postgres before:2001-01-01": 0, "postgres path:memories/global/fact": 1,
     }.items():  # fmt: skip
         assert len(vm.search(query=query).hits) == count, query
+
+
+def test_no_word_of_another_project_is_ever_proposed(vm: VaultMemory, root: Path) -> None:
+    vm.remember(content="The zirconium furnace starts at noon", project="acme")
+    vm.remember(content="Everyone uses pnpm")
+    with open_vault(root, environ=ENVIRON, project="beta") as beta:
+        answer = beta.search(query="zirconimu")
+        assert not [w for w in answer.warnings if "zirconi" in w.replace("zirconimu", "")]
+    assert any("zirconi" in w for w in vm.search(query="zirconimu").warnings)

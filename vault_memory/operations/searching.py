@@ -182,7 +182,8 @@ def find(
     candidates = _gathered(ctx, words, wanted, mode)
     if meant := _meant(ctx, candidates):
         candidates = _gathered(ctx, " ".join([words, *meant.values()]), wanted, mode)
-        notes += [f"nothing holds '{word}'; '{other}' was looked for too" for word, other in meant.items()]
+        held = set(_held(candidates))  # of what this caller sees: no word of another project is ever named
+        notes += [f"nothing holds '{w}'; '{other}' was looked for too" for w, other in meant.items() if other in held]
     state = candidates.generation, candidates.pending, candidates.underived
     warnings = (
         *notes,
@@ -219,6 +220,11 @@ def _in_order(ranking: _Ranking, first: list[str], places: tuple[int, ...]) -> t
 
 def _gathered(ctx: Context, words: str, wanted: Filter, mode: Mode) -> Candidates:
     return ctx.vault.indexes.candidates.gather(words, wanted, ctx.scope, now=ctx.now, sizes=SIZES[mode])
+
+
+def _held(candidates: Candidates) -> list[str]:
+    """The query's terms that some candidate holds."""
+    return [term for n, term in enumerate(candidates.query.terms.asked) if candidates.term_hits[:, n].any()]
 
 
 def _meant(ctx: Context, candidates: Candidates) -> dict[str, str]:
