@@ -11,6 +11,7 @@ from vault_memory.errors import InvalidRequest, MemoryNotFound
 from vault_memory.memory.scope import UNBOUND
 from vault_memory.memory.slug import fold
 from vault_memory.operations.result import WriteResult
+from vault_memory.vault import REFRESH_MS
 
 if TYPE_CHECKING:
     from vault_memory.index.rows import Row
@@ -34,13 +35,19 @@ def resolve(ctx: Context, ref: str, *, deleted: bool = False, writing: bool = Fa
         MemoryNotFound: nothing matches; the error names the nearest.
         InvalidRequest: several memories match; the error lists them with their paths.
     """
-    row = _looked_up(ctx, ref, writing)
-    if row is None and ctx.vault.refresh().changed:
-        row = _looked_up(ctx, ref, writing)
-    memory = ctx.vault.current(row.memory, ctx.scope) if row else None
+    memory = _current(ctx, ref, writing)
+    if memory is None:  # moved by hand, or newer than what is known: the whole disk tells
+        ctx.vault.look(None, budget_ms=REFRESH_MS)
+        memory = _current(ctx, ref, writing)
     if memory is None or (memory.status == "deleted" and not deleted):
         raise _missing(ctx, ref, memory)
     return memory
+
+
+def _current(ctx: Context, ref: str, writing: bool) -> Memory | None:
+    """What is known by the name, as its file has it now; None when nothing is, or when the file is gone."""
+    row = _looked_up(ctx, ref, writing)
+    return ctx.vault.current(row.memory, ctx.scope) if row else None
 
 
 def _looked_up(ctx: Context, ref: str, writing: bool) -> Row | None:
