@@ -26,6 +26,9 @@ STDIN: Final = "-"
 FROM_STDIN: Final = frozenset({"content", "query", "text"})
 """Positional fields that are read from stdin when they are missing and stdin is not a terminal."""
 
+SECRET_BEARING: Final = frozenset({"content", "text"})
+"""Fields whose text the secrets gate reads; only a person at the command line may overrule it."""
+
 COUNTING: Final = frozenset({"reindex"})
 """Operations that tell how far they are."""
 
@@ -42,23 +45,26 @@ def command_for(name: str, operation: Operation) -> click.Command:
     model, _ = operation.load()
     fields = {key: info for key, info in model.model_fields.items() if _shown(key, info)}
 
-    def run(**given: Any) -> int:
-        return _run(operation, _arguments(fields, given))
+    def run(*, allow_secret: bool = False, **given: Any) -> int:
+        return _run(operation, _arguments(fields, given), allow_secrets=allow_secret)
 
+    own = [_parameter(key, info) for key, info in fields.items()]
+    if operation.kind == "write" and SECRET_BEARING & fields.keys() and operation.name not in COUNTING:
+        own.append(click.Option(["--allow-secret"], is_flag=True, help="Store it although it holds a secret."))
     return click.Command(
         name,
-        params=[*(_parameter(key, info) for key, info in fields.items()), *common_options()],
+        params=[*own, *common_options()],
         help=_help(operation.summary, model.__doc__),
         short_help=operation.summary,
         callback=run,
     )
 
 
-def _run(operation: Operation, arguments: Mapping[str, Any]) -> int:
+def _run(operation: Operation, arguments: Mapping[str, Any], *, allow_secrets: bool = False) -> int:
     from vault_memory.surfaces.cli.output import emit
 
     settings = Settings.current()
-    with settings.open() as ctx:
+    with settings.open(allow_secrets=allow_secrets) as ctx:
         answer = _called(ctx, operation, arguments, settings)
     return emit(operation.name, answer.result, answer.warnings, settings)
 
