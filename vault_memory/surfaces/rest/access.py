@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from starlette.requests import Request
 
 from vault_memory.surfaces.auth.callers import Caller
+from vault_memory.surfaces.dashboard.routes import OPEN_PREFIX, SESSION, session_caller
 from vault_memory.surfaces.rest.messages import HttpProblem, problem
 from vault_memory.surfaces.rest.service import Asker
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from vault_memory.surfaces.auth.tokens import TokenStore
+    from vault_memory.surfaces.dashboard.sessions import Sessions
     from vault_memory.surfaces.rest.limits import Rates
 
 OPEN: Final = frozenset({"/", "/health", "/api/health", "/api/docs", "/docs", "/docs.css", "/v1/openapi.json"})
@@ -29,12 +31,14 @@ class Access:
     Args:
         app: what is asked.
         tokens: the vault's tokens.
+        sessions: the browsers that are signed in.
         rates: how often one caller may ask.
     """
 
-    def __init__(self, app: ASGIApp, tokens: TokenStore, rates: Rates) -> None:
+    def __init__(self, app: ASGIApp, tokens: TokenStore, sessions: Sessions, rates: Rates) -> None:
         self._app = app
         self._tokens = tokens
+        self._sessions = sessions
         self._rates = rates
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -50,7 +54,7 @@ class Access:
 
     def _admitted(self, request: Request) -> Caller | None:
         caller = self._caller(request)
-        if caller is None and request.url.path not in OPEN:
+        if caller is None and not _open(request):
             raise HttpProblem(
                 401, "not_signed_in", "Token needed",
                 "send a token: Authorization: Bearer …; `vault-memory token` on the server shows the owner's",
@@ -66,7 +70,15 @@ class Access:
 
     def _caller(self, request: Request) -> Caller | None:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        return self._tokens.caller(token.strip()) if scheme.lower() == "bearer" and token.strip() else None
+        if scheme.lower() == "bearer" and token.strip():
+            return self._tokens.caller(token.strip())
+        return session_caller(request, self._sessions)
+
+
+def _open(request: Request) -> bool:
+    path = request.url.path
+    signing_in = path == SESSION and request.method == "POST"
+    return path in OPEN or path.startswith(OPEN_PREFIX) or signing_in
 
 
 def asker(request: Request, *, project: str | None = None, actor: str | None = None, lenient: bool = False) -> Asker:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -15,6 +16,8 @@ from starlette.middleware import Middleware
 
 from vault_memory.errors import VaultError
 from vault_memory.surfaces.auth.guard import Guard
+from vault_memory.surfaces.dashboard import routes as dashboard
+from vault_memory.surfaces.dashboard.sessions import Sessions
 from vault_memory.surfaces.rest import native, pages
 from vault_memory.surfaces.rest.access import Access
 from vault_memory.surfaces.rest.actor import ActorApi
@@ -60,7 +63,9 @@ def make_app(
         options: how the server behaves.
         stopping: whether the server is going down, so that endless answers end.
     """
+    rates = Rates(options.rate, BURST * options.rate, time.monotonic)
     service, metrics = Service(vault, readonly=options.readonly), Metrics()
+    sessions = Sessions(tokens, lambda: secrets.token_urlsafe(32), time.monotonic)
     feed, mcp = Feed(lambda: vault.catalog.generation, stopping), McpOverHttp(service)
 
     @asynccontextmanager
@@ -73,6 +78,7 @@ def make_app(
     return Starlette(
         routes=[
             *Watching(service, upkeep, metrics, feed).routes(),
+            *dashboard.routes(sessions, readonly=options.readonly),
             *pages.routes(),
             *native.routes(service),
             *Contract(service).routes(),
@@ -82,7 +88,7 @@ def make_app(
         middleware=[
             Middleware(Guard, names=options.names),
             Middleware(Counted, metrics=metrics),
-            Middleware(Access, tokens=tokens, rates=Rates(options.rate, BURST * options.rate, time.monotonic)),
+            Middleware(Access, tokens=tokens, sessions=sessions, rates=rates),
         ],
         exception_handlers={
             HTTPException: _not_routed, HttpProblem: _refused, VaultError: _failed, Exception: _unexpected,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from vault_memory.surfaces.rest import actor, openapi
@@ -30,7 +30,6 @@ nav { columns: 12rem; }
 def routes() -> list[Route]:
     """The page, its style, and the description it is made from."""
     return [
-        Route("/", lambda request: RedirectResponse("/docs"), methods=["GET"]),
         Route("/docs", _page, methods=["GET"]),
         Route("/docs.css", _style, methods=["GET"]),
         Route("/v1/openapi.json", _document, methods=["GET"]),

@@ -1,0 +1,82 @@
+// Talks to the server: operations, the session, and the stream of changes. Renders nothing.
+
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body.detail || body.title || `the server answered ${status}`);
+    this.status = status;
+    this.body = body;
+    this.code = body.code || 'error';
+  }
+}
+
+const state = { headers: {}, onSignedOut: () => {} };
+
+/** Called when the server no longer knows this browser. */
+export function whenSignedOut(listener) {
+  state.onSignedOut = listener;
+}
+
+async function request(path, options) {
+  let response;
+  try {
+    response = await fetch(path, { credentials: 'same-origin', ...options });
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new Problem(0, { code: 'unreachable', detail: 'The server does not answer. Is vault-memory serve still running?' });
+  }
+  const body = await response.json().catch(() => ({}));
+  if (response.status === 401 && path !== '/session') state.onSignedOut();
+  if (!response.ok) throw new Problem(response.status, body);
+  return body;
+}
+
+function sent(method, document, signal) {
+  return { method, signal, headers: { 'Content-Type': 'application/json', ...state.headers }, body: JSON.stringify(document) };
+}
+
+/** Run an operation; `given` without empty values is its request. */
+export function call(operation, given = {}, signal) {
+  const document = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ''));
+  return request(`/v1/${operation}`, sent('POST', document, signal));
+}
+
+/** Who is signed in. An owner sees every actor's memories; a bound token sees its own. */
+export async function session() {
+  return remember(await request('/session', {}));
+}
+
+export async function signIn(token) {
+  return remember(await request('/session', sent('POST', { token })));
+}
+
+export function signOut() {
+  return request('/session', sent('DELETE', {}));
+}
+
+function remember(who) {
+  state.headers = who.actor ? {} : { 'Vault-Actor': '*' };
+  return who;
+}
+
+/** Listen to changes; `onChange` hears at most once in a moment. Returns a function that stops listening. */
+export function changes(onChange, onState) {
+  const source = new EventSource('/v1/events');
+  let timer = 0;
+  const soon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(onChange, 120);
+  };
+  source.addEventListener('change', soon);
+  source.onopen = () => onState(true);
+  source.onerror = () => onState(false);
+  return () => {
+    clearTimeout(timer);
+    source.close();
+  };
+}
+
+/** The id of the operation that last wrote a memory: what `undo` takes. */
+export async function lastOperation(ref) {
+  const { versions } = await call('history', { ref, limit: 1 });
+  return versions.length ? versions[0].operation : null;
+}
