@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 STOP_SECONDS: Final = 5
 """How long requests under way may take when the server goes down."""
+KEEP_ALIVE_SECONDS: Final = 75
+"""How long a connection may be idle: longer than most clients and proxies keep one."""
 _BACKLOG: Final = 512
 _EVERYWHERE: Final = ("0.0.0.0", "::")
 
@@ -58,7 +60,8 @@ def serve(vault: Vault, address: Address, options: Options, ready: Callable[[str
     app = make_app(vault, upkeep, tokens, Options(options.readonly, names, options.rate), stopping=stop.asked)
     config = uvicorn.Config(
         app, access_log=False, log_config=None, server_header=False, proxy_headers=False, ws="none",
-        timeout_graceful_shutdown=STOP_SECONDS, backlog=_BACKLOG,
+        timeout_graceful_shutdown=STOP_SECONDS,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS, backlog=_BACKLOG,
     )  # fmt: skip
     stop.server = _Server(config, lambda: ready(_url(listening)))
     upkeep.start()
