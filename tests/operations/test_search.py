@@ -227,3 +227,25 @@ def test_no_word_of_another_project_is_ever_proposed(vm: VaultMemory, root: Path
         answer = beta.search(query="zirconimu")
         assert not [w for w in answer.warnings if "zirconi" in w.replace("zirconimu", "")]
     assert any("zirconi" in w for w in vm.search(query="zirconimu").warnings)
+
+
+def test_bench_tells_how_often_search_finds_what_is_there(wordy: VaultMemory, root: Path) -> None:
+    own = wordy.bench()
+    assert own.queries == 12
+    assert own.recall_at_10 >= 0.9
+    asked = [{"query": "who cools down at 5", "expected": "n5.md"}, {"query": "zebra crossing", "expected": ["one.md"]}]
+    given = wordy.bench(queries=asked)
+    assert (given.queries, given.recall_at_10, given.missed) == (2, 0.5, ("zebra crossing",))
+    with pytest.raises(InvalidRequest):
+        wordy.bench(queries=[{"query": "x"}])
+
+
+def test_the_old_never_ranks_above_what_supersedes_it(vm: VaultMemory) -> None:
+    old = vm.remember(content="The rate limit of the billing gateway is 100 requests per minute").memory
+    new = vm.correct(ref=old.id, content="The billing gateway takes 1000 a minute").memory
+    vm.remember(content="The rate limit of the mail gateway is 5 requests per minute")
+    query = "rate limit of the billing gateway 100 requests per minute"
+    assert old.id not in [hit.memory.id for hit in vm.search(query=query).hits]
+    order = [hit.memory.id for hit in vm.search(query=query, include_archived=True).hits]
+    assert order.index(old.id) == order.index(new.id) + 1
+    assert "100 requests" not in vm.context_pack(query="billing gateway rate limit").text

@@ -11,6 +11,7 @@ from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from vault_memory.index.candidates import Sizes
+from vault_memory.index.rows import link_key
 from vault_memory.memory.decay import decayed_confidence, hides
 from vault_memory.memory.filter import Filter
 from vault_memory.memory.model import Memory
@@ -319,7 +320,22 @@ def _asked(ctx: Context, candidates: Candidates, url: str | None) -> Asked:
         project=project if isinstance(project, str) else None,
         url_key=url_key(url) if url else None,
         site=site_of(url) if url else None,
+        successors=_successors(ctx, candidates),
     )
+
+
+def _successors(ctx: Context, candidates: Candidates) -> dict[int, int]:
+    """Note keys of superseded candidates to those of their successors, where both are candidates."""
+    archived = {facts.path: facts.note for facts in candidates.facts if facts.status == "archived"}
+    if not archived:
+        return {}
+    named = {link_key(facts.path): facts.note for facts in candidates.facts}
+    return {
+        note: named[link_key(link.target)]
+        for path, note in archived.items()
+        for link in ctx.vault.catalog.links(path, ctx.scope)
+        if link.relation == "superseded_by" and link_key(link.target) in named
+    }
 
 
 def _rank(value: Any) -> int | None:

@@ -44,7 +44,7 @@ SHORT_NAMES: Final[Mapping[str, str]] = MappingProxyType({"context_pack": "conte
 UPKEEP: Final = frozenset({"status", "stats", "doctor", "reindex"})
 """Operations about the vault as a whole, not about single memories."""
 
-NOT_COMMANDS: Final = frozenset({"remember_many", "export", "import", "backup"})
+NOT_COMMANDS: Final = frozenset({"bench", "remember_many", "delete_many", "export", "import", "backup"})
 """Operations that take what no command line carries (`run` reaches them), or whose command is made by hand."""
 
 _HERE = "vault_memory.surfaces.cli"
@@ -55,6 +55,7 @@ _BY_HAND = (
     Command("export", "Write out memories, to a file, a folder or stdout.", TOOLS, f"{_HERE}.transfer:export"),
     Command("import", "Take in memories from an export or another system.", TOOLS, f"{_HERE}.transfer:import_"),
     Command("backup", "Copy the whole vault to a dated folder or zip.", TOOLS, f"{_HERE}.transfer:backup"),
+    Command("bench", "Measure search on this vault.", TOOLS, f"{_HERE}.bench:bench"),
     Command("watch", "Follow changes by hand until Ctrl-C.", TOOLS, f"{_HERE}.watch:watch"),
     Command("mcp", "Serve the vault to an agent over MCP (stdio).", TOOLS, f"{_HERE}.mcp:mcp"),
     Command("serve", "Serve the vault over HTTP: REST, MCP, events.", TOOLS, f"{_HERE}.serve:serve"),
