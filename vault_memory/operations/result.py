@@ -61,6 +61,8 @@ class Page:
 
 def to_json(value: Any) -> Any:
     """`value` as strict JSON data: dataclasses become objects, times ISO 8601 in UTC with `Z`, NaN null."""
+    if value is None or isinstance(value, (str, int)):  # most values by far
+        return value
     if isinstance(value, View):
         return _view(value)
     if isinstance(value, Memory):
