@@ -70,6 +70,19 @@ def test_the_demo_shows_the_main_job_in_under_a_minute(env: dict[str, str], tmp_
     assert "# ask Maria before adding" in (tmp_path / "here" / DEMO_NOTE).read_text("utf-8")
 
 
+def test_the_readmes_transcript_is_what_the_demo_prints(env: dict[str, str], tmp_path: Path) -> None:
+    ended = shell("vault-memory demo here", env, tmp_path)
+    printed = [varying(line) for line in ended.stdout.splitlines()]
+    for line in blocks("text")[0].splitlines():
+        assert any(varying(line) in real for real in printed), line
+
+
+def varying(line: str) -> str:
+    """A line without what differs from run to run: ids, times, milliseconds, and who made a commit."""
+    line = re.sub(r"^  \d\d:\d\d:\d\d  .*?  (?=\S)", "  ", line)
+    return re.sub(r"\b[0-9a-z]{12}\b|\b\d+ ms\b", "…", line)
+
+
 def test_the_demo_tells_programs_what_it_checked(env: dict[str, str], tmp_path: Path) -> None:
     ended = shell("vault-memory demo here --json", env, tmp_path)
     facts = json.loads(ended.stdout)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,6 +50,9 @@ MEMORIES: Final[tuple[Mapping[str, Any], ...]] = (
 )
 QUESTION: Final = "how do we ship a release?"
 BUDGET_TOKENS: Final = 300
+NEWS: Final = "The raku firing used eucalyptus leaves."
+PATIENCE_SECONDS: Final = 15.0
+"""A watcher answers within a fraction of a second; a busy machine may need longer."""
 HAND_MADE: Final = """---
 # kept by the platform team
 zeta:   1   # do not renumber
@@ -105,7 +109,7 @@ def _demo(folder: str | None) -> int:
         made = init_vault(tour.root)
         tour.say("1. A vault: a folder of Markdown notes, ready for Obsidian", *_tree(made.created))
         with opened(tour.root, scope=Scope(project=ANY, actor=None), environ=_clean(os.environ)) as ctx:
-            for step in (_store, _edit_by_hand, _list_and_find, _search, _context):
+            for step in (_store, _edit_by_hand, _list_and_find, _search, _context, _watch, _history):
                 step(tour, ctx)
     _next_steps(tour)
     if settings.json:
@@ -209,6 +213,35 @@ def _context(tour: Tour, ctx: Context) -> None:
     tour.holds("context", 0 < pack.token_estimate <= BUDGET_TOKENS and MEMORIES[0]["content"].strip() in pack.text)
     told = f"7. What an agent is told about it: about {pack.token_estimate} tokens of at most {BUDGET_TOKENS}"
     tour.say(told, *pack.text.rstrip("\n").split("\n"))
+
+
+def _watch(tour: Tour, ctx: Context) -> None:
+    """A note is edited by hand while the watcher runs; the next question finds it without a look at the disk."""
+    from vault_memory.upkeep import Upkeep
+
+    upkeep = Upkeep(ctx.vault)
+    upkeep.start()
+    try:
+        tour.holds("watching", upkeep.wait_idle(PATIENCE_SECONDS))
+        with (tour.root / "Kiln log.md").open("ab") as note:
+            note.write(f"{NEWS}\n".encode())
+        started = time.monotonic()
+        while not (found := _ask(ctx, "search", {"query": NEWS, "mode": "keyword", "limit": 1})).hits:
+            tour.holds("seen in time", time.monotonic() - started < PATIENCE_SECONDS)
+            time.sleep(0.02)
+        waited_ms = 1000 * (time.monotonic() - started)
+    finally:
+        upkeep.stop()
+    tour.holds("watched", NEWS in found.hits[0].memory.content)
+    tour.say(f"8. Edited by hand while the watcher runs: found {waited_ms:.0f} ms later", f"Kiln log.md: {NEWS}")
+
+
+def _history(tour: Tour, ctx: Context) -> None:
+    """Every change is kept: a person's own edit under their name, the tool's beside it."""
+    versions = _ask(ctx, "history", {"ref": tour.facts["paths"][0]}).versions
+    tour.holds("history", bool(versions))
+    lines = [f"{v.when:%H:%M:%S}  {v.author or 'kept'}  {v.summary or v.kind}" for v in versions]
+    tour.say("9. The history of the first note, newest first", *lines)
 
 
 def _next_steps(tour: Tour) -> None:
