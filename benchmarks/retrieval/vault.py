@@ -22,6 +22,7 @@ from vault_memory.index.derive import derive
 from vault_memory.index.embed import Embedder
 from vault_memory.memory.chunk import label
 from vault_memory.memory.model import Memory
+from vault_memory.search.features import products
 from vault_memory.search.pool import NONE, Pool, QueryNumbers
 from vault_memory.search.query import search_words
 from vault_memory.search.sessions import is_log, speaker_label
@@ -163,7 +164,7 @@ class MemoryVault:
         rows, _ = self.select(query.terms)
         exact = self.bm25(query.terms, rows)
         best = rows[np.lexsort((rows, -exact))][:TEXT_POOL]
-        cosines = self.vectors @ query.vector
+        cosines = products(self.vectors, query.vector)
         nearest = np.lexsort((np.arange(len(cosines)), -cosines))[:VECTOR_POOL]
         nearest = nearest[cosines[nearest] > 0]
         found = np.union1d(best, nearest).astype(np.int64)

@@ -71,6 +71,7 @@ def test_random_strings_are_answered() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_five_thousand_random_strings_are_answered() -> None:
     for query in strings(5_000, seed=2):
         answer(query)

@@ -115,17 +115,17 @@ def features(
         session_weights: of bm25, maxsim and cosine in the evidence that a session's best memories lend to the others.
     """
     bm25 = _share_of_best(pool.bm25)
-    maxsim = scaled(matches.best @ matches.weight)
+    maxsim = scaled(products(matches.best, matches.weight))
     cosine = scaled(pool.cosine)
-    evidence = _share_of_best(np.stack((bm25, maxsim, cosine), axis=1) @ np.array(session_weights, np.float32))
+    evidence = _share_of_best(products(np.stack((bm25, maxsim, cosine), axis=1), np.array(session_weights, np.float32)))
     linked = bool(pool.log.any())
     nothing = np.zeros(len(pool), np.float32)
     return Features(
         bm25=bm25,
         maxsim=maxsim,
         cosine=cosine,
-        window=scaled(_window(pool, matches) @ matches.weight) if linked else nothing,
-        context=scaled(_context(pool, matches) @ matches.weight) if linked else nothing,
+        window=scaled(products(_window(pool, matches), matches.weight)) if linked else nothing,
+        context=scaled(products(_context(pool, matches), matches.weight)) if linked else nothing,
         neighbours=_neighbours(query, pool) if linked else nothing,
         session=_session(pool, evidence) if linked else nothing,
         answer=_answer(pool, maxsim) if linked else nothing,
@@ -139,9 +139,17 @@ def features(
 def feedback(pool: Pool, scores: NDArray[np.float64]) -> Floats:
     """Cosine with what the best five by `scores` have in common: pseudo-relevance feedback (Rocchio), pool only."""
     best = np.lexsort((pool.chunk, -scores))[:_FEEDBACK_BEST]
-    centre = np.maximum(scores[best], 0).astype(np.float32) @ pool.vectors[best]
+    centre = products(pool.vectors[best].T, np.maximum(scores[best], 0).astype(np.float32))
     norm = float(np.linalg.norm(centre))
-    return scaled(pool.vectors @ (centre / norm)) if norm > _TINY else np.zeros(len(pool), np.float32)
+    return scaled(products(pool.vectors, centre / norm)) if norm > _TINY else np.zeros(len(pool), np.float32)
+
+
+def products(rows: Floats, vector: Floats) -> Floats:
+    """The dot product of each row with the vector.
+
+    Not `@`: for a matrix and a vector OpenBLAS now and then raises the flag for invalid values without having any.
+    """
+    return np.asarray(np.einsum("ij,j->i", rows, vector), np.float32)
 
 
 def scaled(values: Floats) -> Floats:
@@ -194,7 +202,7 @@ def _neighbours(query: QueryNumbers, pool: Pool) -> Floats:
     beside[~pool.log] = 0
     around = pool.vectors + beside
     norms = np.sqrt(np.einsum("ij,ij->i", around, around))
-    return scaled(around @ query.vector / np.maximum(norms, _TINY))
+    return scaled(products(around, query.vector) / np.maximum(norms, _TINY))
 
 
 def _rows(vectors: Floats, rows: Ints) -> Floats:

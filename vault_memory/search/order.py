@@ -79,13 +79,11 @@ def _matched(pool: Pool, found: Floats) -> Flags:
 
 def _best_of_each(pool: Pool, scores: NDArray[np.float64], matched: Flags) -> list[int]:
     """Matching rows by score, then ref and number; only the first of each note."""
-    rows = np.flatnonzero(matched).tolist()
-    values, numbers, notes = scores.tolist(), pool.number.tolist(), pool.note.tolist()
-    rows.sort(key=lambda row: (-values[row], pool.ref[row], numbers[row]))
-    first: dict[int, int] = {}
-    for row in rows:
-        first.setdefault(notes[row], row)
-    return list(first.values())
+    rows = np.flatnonzero(matched)
+    rows = rows[np.lexsort((pool.number[rows], np.array(pool.ref, str)[rows], -scores[rows]))]
+    first = np.sort(np.unique(pool.note[rows], return_index=True)[1])
+    found: list[int] = rows[first].tolist()
+    return found
 
 
 def _behind_successors(pool: Pool, rows: list[int]) -> Ints:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from vault_memory.search.features import products
+
 if TYPE_CHECKING:
     from vault_memory.search.features import Matches
     from vault_memory.search.pool import Floats, Pool, QueryNumbers
@@ -39,11 +41,11 @@ def met(best: Floats) -> Floats:
 
 
 def _by_tokens(matches: Matches) -> Floats:
-    return np.asarray(met(matches.best) @ matches.weight, np.float32)
+    return products(met(matches.best), matches.weight)
 
 
 def _by_terms(query: QueryNumbers, pool: Pool) -> Floats:
     mass = float(query.term_idf.sum())
     if mass <= 0:
         return np.zeros(len(pool), np.float32)
-    return np.asarray(pool.term_hits @ (query.term_idf / mass), np.float32)
+    return products(pool.term_hits.astype(np.float32), query.term_idf / mass)
