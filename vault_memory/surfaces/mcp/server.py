@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,14 +18,11 @@ from mcp.server.lowlevel import Server
 
 from vault_memory import __version__
 from vault_memory.errors import InvalidRequest, VaultError
-from vault_memory.surfaces.mcp.tools import PROFILES, Tool
+from vault_memory.surfaces.mcp.tools import Opener
+from vault_memory.surfaces.profiles.profile import load_profile
 
 if TYPE_CHECKING:
-    from vault_memory.operations.context import Context
-
-Opener = Callable[[bool], "Context"]
-"""Opens the vault on first use and gives the caller's context, its clock read anew at each call; told whether the call
-writes, so that a project is known before its first memory."""
+    from vault_memory.surfaces.profiles.profile import Profile
 
 INSTRUCTIONS: Final = (
     "Long-term memory of this person and project, shared by all their coding agents. At the start of a session call"
@@ -49,29 +46,29 @@ def make_server(open_context: Opener, profile: str = "core") -> Server[dict[str,
     Raises:
         InvalidRequest: an unknown profile.
     """
-    if profile not in PROFILES:
-        raise InvalidRequest.of("profile", f"unknown profile '{profile}'", allowed=sorted(PROFILES))
-    surface = _Surface(open_context, PROFILES[profile])
+    shown = load_profile(profile)
+    surface = _Surface(open_context, shown)
     return Server(
         "vault-memory",
         version=__version__,
-        instructions=INSTRUCTIONS,
+        instructions=shown.instructions or INSTRUCTIONS,
         on_list_tools=surface.list_tools,
         on_call_tool=surface.call_tool,
         on_list_resources=surface.list_resources,
         on_list_resource_templates=surface.list_templates,
         on_read_resource=surface.read_resource,
+        on_list_prompts=surface.list_prompts,
+        on_get_prompt=surface.get_prompt,
     )
 
 
 class _Surface:
     """The handlers of one server. They run operations in worker threads, one at a time for a vault's sake."""
 
-    def __init__(self, open_context: Opener, tools: tuple[Tool, ...]) -> None:
-        from vault_memory.operations.table import OPERATIONS
-
+    def __init__(self, open_context: Opener, profile: Profile) -> None:
         self._open = open_context
-        self._tools = {tool.name: tool for tool in tools if tool.runs in OPERATIONS}
+        self._profile = profile
+        self._tools = {tool.name: tool for tool in profile.tools}
         self._lock = threading.Lock()
 
     async def list_tools(self, ctx: Any, params: Any) -> types.ListToolsResult:
@@ -86,42 +83,50 @@ class _Surface:
 
     async def list_templates(self, ctx: Any, params: Any) -> types.ListResourceTemplatesResult:
         templates = [
-            types.ResourceTemplate(name=name, uri_template=uri, description=text, mime_type="text/markdown")
-            for name, uri, text in (
-                ("memory", "memory://{id}", "A memory by its id."),
-                ("note", "memory://path/{path}", "A note by its path in the vault."),
-            )
+            types.ResourceTemplate(name=t.name, uri_template=t.uri, description=t.description, mime_type=t.mime_type)
+            for t in self._profile.templates
         ]
         return types.ListResourceTemplatesResult(resource_templates=templates)
 
     async def read_resource(self, ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
-        text = await anyio.to_thread.run_sync(partial(self._read, uri))
-        content = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=text)
+        text, mime_type = await anyio.to_thread.run_sync(partial(self._read, uri))
+        content = types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
         return types.ReadResourceResult(contents=[content])
 
-    def _described(self) -> list[types.Tool]:
-        from vault_memory.operations.table import OPERATIONS
-        from vault_memory.surfaces.mcp.schema import input_schema
-
-        described = []
-        for tool in self._tools.values():
-            model, _ = OPERATIONS[tool.runs].load()
-            names = [name for name in tool.fields if name in model.model_fields]
-            schema = input_schema(model, names)
-            described.append(
-                types.Tool(
-                    name=tool.name,
-                    description=tool.description,
-                    input_schema=schema,
-                    annotations=_ANNOTATIONS[tool.hint],
-                )
+    async def list_prompts(self, ctx: Any, params: Any) -> types.ListPromptsResult:
+        prompts = [
+            types.Prompt(
+                name=prompt.name,
+                description=prompt.description,
+                arguments=[
+                    types.PromptArgument(name=one.name, description=one.description, required=one.required)
+                    for one in prompt.arguments
+                ],
             )
-        return described
+            for prompt in self._profile.prompts
+        ]
+        return types.ListPromptsResult(prompts=prompts)
+
+    async def get_prompt(self, ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        text = await anyio.to_thread.run_sync(partial(self._prompt, params.name, params.arguments or {}))
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(messages=[message])
+
+    def _described(self) -> list[types.Tool]:
+        return [
+            types.Tool(
+                name=tool.name,
+                description=tool.description,
+                input_schema=tool.schema(),
+                annotations=_ANNOTATIONS[tool.hint],
+            )
+            for tool in self._tools.values()
+        ]
 
     def _call(self, name: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
         try:
-            return _text(self._answer(name, dict(arguments)))
+            return _text(*self._answer(name, arguments))
         except VaultError as error:
             return _problem(error.problem())
         except Exception:  # the last resort: a bug must not take the server down
@@ -129,35 +134,33 @@ class _Surface:
             unexpected = {"type": "about:blank", "title": "Unexpected error", "status": 500, "code": "unexpected"}
             return _problem(unexpected | {"detail": "an unexpected error; the log has the details"})
 
-    def _answer(self, name: str, arguments: dict[str, Any]) -> str:
-        from vault_memory.operations.read import Got
-        from vault_memory.operations.table import OPERATIONS
-        from vault_memory.surfaces.dispatch import call
-        from vault_memory.surfaces.mcp import text
-
+    def _answer(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, ...]:
         tool = self._tools.get(name)
         if tool is None:
             raise InvalidRequest.of("name", f"unknown tool '{name}'", allowed=sorted(self._tools))
-        exact = str(arguments.pop("as_json", "")).lower() in ("true", "1")
         with self._lock:
-            operation = OPERATIONS[tool.runs]
-            answer = call(self._open(operation.kind != "read"), operation, arguments, lenient=True)
-        if exact:
-            return text.as_json(answer.result)
-        shown = text.full(answer.result.memories) if isinstance(answer.result, Got) else text.as_text(answer.result)
-        return "\n".join([shown, *(f"warning: {warning}" for warning in answer.warnings)])
+            return tool.answer(self._open, arguments)
 
-    def _read(self, uri: str) -> str:
-        from vault_memory.operations.read import Get, get
-        from vault_memory.surfaces.mcp import text
-
+    def _read(self, uri: str) -> tuple[str, str]:
+        """The text of the first kind of resource that knows the URI, and its MIME type."""
         with self._lock:
-            found = get(self._open(False), Get(refs=[uri]))
-        return text.full(found.memories)
+            ctx = self._open(False)
+            for template in self._profile.templates:
+                text = template.read(ctx, uri)
+                if text is not None:
+                    return text, template.mime_type
+        raise InvalidRequest.of("uri", f"no such resource: {uri}", allowed=[t.uri for t in self._profile.templates])
+
+    def _prompt(self, name: str, arguments: Mapping[str, str]) -> str:
+        prompt = next((prompt for prompt in self._profile.prompts if prompt.name == name), None)
+        if prompt is None:
+            raise InvalidRequest.of("name", f"unknown prompt '{name}'", allowed=[p.name for p in self._profile.prompts])
+        with self._lock:
+            return prompt.text(self._open(False), arguments)
 
 
-def _text(text: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+def _text(*texts: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text) for text in texts])
 
 
 def _problem(problem: Mapping[str, Any]) -> types.CallToolResult:

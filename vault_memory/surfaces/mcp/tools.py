@@ -1,13 +1,21 @@
-"""Which tools a profile shows: name, the operation behind it, the parameters it lists, and what it says of itself.
+"""Native tools: the operation behind each, the parameters it lists, what it says of itself, and how it is answered.
 
-Data only. A tool's parameters are fields of its operation's request model; the ones that are not listed are understood
-all the same, so an agent that knows more may say more.
+A tool's parameters are fields of its operation's request model; the ones that are not listed are understood all the
+same, so an agent that knows more may say more.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from vault_memory.operations.context import Context
+
+Opener = Callable[[bool], "Context"]
+"""Opens the vault on first use and gives the caller's context, its clock read anew at each call; told whether the call
+writes, so that a project is known before its first memory."""
 
 Hint = Literal["read", "write", "destructive"]
 
@@ -27,6 +35,34 @@ class Tool:
     def runs(self) -> str:
         """The operation behind it."""
         return self.operation or self.name
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of the listed parameters."""
+        from vault_memory.operations.table import OPERATIONS
+        from vault_memory.surfaces.mcp.schema import input_schema
+
+        model, _ = OPERATIONS[self.runs].load()
+        return input_schema(model, [name for name in self.fields if name in model.model_fields])
+
+    def answer(self, open_context: Opener, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+        """Fenced text for a model, or with `as_json` the exact JSON.
+
+        Raises:
+            VaultError: whatever the arguments or the operation call for.
+        """
+        from vault_memory.operations.read import Got
+        from vault_memory.operations.table import OPERATIONS
+        from vault_memory.surfaces.dispatch import call
+        from vault_memory.surfaces.mcp import text
+
+        given = dict(arguments)
+        exact = str(given.pop("as_json", "")).lower() in ("true", "1")
+        operation = OPERATIONS[self.runs]
+        answer = call(open_context(operation.kind != "read"), operation, given, lenient=True)
+        if exact:
+            return (text.as_json(answer.result),)
+        shown = text.full(answer.result.memories) if isinstance(answer.result, Got) else text.as_text(answer.result)
+        return ("\n".join([shown, *(f"warning: {warning}" for warning in answer.warnings)]),)
 
 
 CORE: Final = (
@@ -91,4 +127,3 @@ CORE: Final = (
     ),
     Tool("history", "Who changed a memory, when and why.", ("ref", "limit"), "read"),
 )
-PROFILES: Final = {"core": CORE}

@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from vault_memory.errors import VaultError
 from vault_memory.surfaces.mcp.server import make_server
-from vault_memory.surfaces.mcp.tools import PROFILES
+from vault_memory.surfaces.profiles.profile import PROFILES
 from vault_memory.surfaces.rest.access import ACTOR_HEADER, PROJECT_HEADER
 from vault_memory.surfaces.rest.messages import MAX_BODY_BYTES, failure, problem
 from vault_memory.surfaces.rest.service import Asker
