@@ -218,3 +218,26 @@ def test_a_pipe_sees_no_progress() -> None:
     code = waits("waiting", settings="", steps=14)
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stderr == ""
+
+
+ANSWERS = [
+    ("tags",), ("projects",), ("recall", "deploy"), ("pulse",), ("timeline",), ("graph",), ("anchor-list",),
+    ("duplicates",), ("review",), ("stats",), ("related", "Kiln"),
+]  # fmt: skip
+
+
+def test_every_answer_has_a_form_for_people(tmp_path: Path) -> None:
+    environ = {**os.environ, "HOME": str(tmp_path), "VAULT_MEMORY_CONFIG": str(tmp_path / "none.toml")}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        called = [sys.executable, "-m", "vault_memory", *arguments]
+        return subprocess.run(called, capture_output=True, text=True, env=environ, cwd=tmp_path)
+
+    assert run("init", "v", "--no-git").returncode == 0
+    (tmp_path / "v" / "Kiln.md").write_text("---\ntags: [deploy]\n---\nWe deploy the kiln. See [[Other]].\n")
+    (tmp_path / "v" / "Other.md").write_text("Another note about how to deploy.\n")
+    for command in ANSWERS:
+        ended = run(*command, "--vault", "v")
+        assert ended.returncode == 0, (command, ended.stderr)
+        assert "{" not in ended.stdout, command
+        assert "bug" not in ended.stderr, command

@@ -73,11 +73,53 @@ def page(document: Document) -> list[Block]:
     items = document["items"]
     if not items:
         return [Line("nothing found", "faint")] if not document.get("total") else []
+    if "memory" in items[0]:
+        return [block for item in items for block in recalled(item)]
+    if "ref" not in items[0]:
+        return [counted(items)]
     rows = tuple(
         (item["ref"], item["memory_type"], _day(item.get("updated_at")), item["title"] or item["path"])
         for item in items
     )
     return [Table(("ref", "type", "updated", "title"), rows)]
+
+
+def counted(items: list[dict[str, Any]]) -> Table:
+    """Things that are no memories (tags, domains, projects), under the names of their fields."""
+    columns = tuple(items[0])
+    return Table(columns, tuple(tuple(text(item.get(column)) for column in columns) for item in items))
+
+
+def recalled(item: dict[str, Any]) -> list[Block]:
+    """A memory that came up, with the reason."""
+    memory = item["memory"]
+    reason = item.get("why") or item.get("how") or ""
+    return [
+        Line(f"{memory['ref']}  {memory['title'] or memory['path']}  ({reason})", "strong"),
+        Line(f"      {' '.join(memory['content'].split())[:200]}"),
+    ]
+
+
+def anchors(document: Document) -> list[Block]:
+    """Standing instructions, each with its reference."""
+    found = [Line(f"{anchor['ref']}  {text_of(anchor)}") for anchor in document["anchors"]]
+    return [*found] or [Line("no anchors", "faint")]
+
+
+def neighbours(document: Document) -> list[Block]:
+    """Memories near one: linked ones first."""
+    found = [block for item in document["neighbours"] for block in recalled(item)]
+    return found or [Line("nothing near", "faint")]
+
+
+def drawn(document: Document) -> list[Block]:
+    """A graph as its edges, one a line, by title."""
+    titles = {node["ref"]: node["title"] for node in document["nodes"]}
+    edges = [
+        Line(f"{titles[e['source']]}  –{e['relation_type'] or 'links to'}→  {titles[e['target']]}")
+        for e in document["edges"]
+    ]
+    return [Line(f"{len(titles)} memories, {len(edges)} links", "strong"), *edges]
 
 
 def hits(document: Document) -> list[Block]:
@@ -240,6 +282,10 @@ def _version_name(version: Mapping[str, Any]) -> str:
 
 _VIEWS: Final[Mapping[str, Callable[[Document], list[Block]]]] = {
     "context_pack": raw_text,
+    "pulse": raw_text,
+    "anchor_list": anchors,
+    "related": neighbours,
+    "graph": drawn,
     "history": versions,
     "diff": raw_text,
     "blame": blamed,
