@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final, Literal, TypeVar
 
 import anyio
@@ -22,7 +21,10 @@ from vault_memory.surfaces.auth.callers import Caller
 from vault_memory.surfaces.dispatch import Answer, call
 from vault_memory.vault import Vault
 
-THREADS: Final = 4
+READERS: Final = 3
+WRITERS: Final = 2
+"""Writes wait for one another in any case; here, in the order in which they came, and without keeping readers waiting.
+Two, so that a long upkeep (reindex) does not hold up what people write."""
 _SHARED: Final = ("folders", "usage", "local", "catalog", "indexes", "git", "versions", "commits", "audit", "lease")
 T = TypeVar("T")
 
@@ -47,7 +49,8 @@ class Service:
     def __init__(self, vault: Vault, *, readonly: bool = False) -> None:
         self.vault = vault
         self.readonly = readonly
-        self._limiter = anyio.CapacityLimiter(THREADS)
+        self._readers = anyio.CapacityLimiter(READERS)
+        self._writers = anyio.CapacityLimiter(WRITERS)
         for name in _SHARED:  # several threads at once would open some of them twice
             getattr(vault, name)
 
@@ -77,9 +80,11 @@ class Service:
         Raises:
             VaultError: whatever the arguments, the rights or the operation call for.
         """
-        self.allow(asker.caller, writes=operation.kind != "read")
-        return await self.work(lambda: call(self.context(asker), operation, arguments, lenient=lenient))
+        writes = operation.kind != "read"
+        self.allow(asker.caller, writes=writes)
+        return await self.work(lambda: call(self.context(asker), operation, arguments, lenient=lenient), writes=writes)
 
-    async def work(self, work: Callable[[], T]) -> T:
-        """Run `work` in a thread of this server."""
-        return await anyio.to_thread.run_sync(partial(work), limiter=self._limiter)
+    async def work(self, work: Callable[[], T], *, writes: bool = False) -> T:
+        """Run `work` in a thread of this server, when its turn comes."""
+        limiter = self._writers if writes else self._readers
+        return await anyio.to_thread.run_sync(work, limiter=limiter)
