@@ -1,4 +1,4 @@
-"""`/`, `/assets/…` and `/session`: the dashboard's files, and signing in and out. Serves its own folder, nothing else."""
+"""`/`, `/assets/…` and `/session`: the dashboard's files, and signing in and out. Serves nothing else."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ PAGE_POLICY: Final = (
 """Our own files and nothing inline; text becomes HTML only through the sanitiser."""
 TYPES: Final = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 SESSION: Final = "/session"
+"""Asked by browsers that are not signed in yet; tells of the vault nothing."""
 OPEN_PREFIX: Final = "/assets/"
 """What lies below holds nothing of the vault and needs no token."""
 
@@ -69,9 +70,9 @@ class _Signing:
         self._readonly = readonly
 
     async def who(self, request: Request) -> Response:
-        """Whom the browser is signed in as."""
-        caller: Caller = request.state.caller
-        return answer(self._described(caller))
+        """Whom the browser is signed in as: null when it is not, which is no failure."""
+        caller: Caller | None = request.state.caller
+        return answer({"caller": self._described(caller) if caller is not None else None})
 
     async def sign_in(self, request: Request) -> Response:
         """Exchange a token for a cookie that no script can read and no other site can send."""
@@ -80,7 +81,7 @@ class _Signing:
         caller = self._sessions.caller(name) if name is not None else None
         if name is None or caller is None:
             raise HttpProblem(401, "not_signed_in", "Not the token", "that is no token of this vault")
-        response = answer(self._described(caller))
+        response = answer({"caller": self._described(caller)})
         response.set_cookie(
             cookie_name(request), name, httponly=True, samesite="strict", secure=request.url.scheme == "https"
         )

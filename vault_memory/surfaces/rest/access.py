@@ -77,8 +77,7 @@ class Access:
 
 def _open(request: Request) -> bool:
     path = request.url.path
-    signing_in = path == SESSION and request.method == "POST"
-    return path in OPEN or path.startswith(OPEN_PREFIX) or signing_in
+    return path in OPEN or path == SESSION or path.startswith(OPEN_PREFIX)
 
 
 def asker(request: Request, *, project: str | None = None, actor: str | None = None, lenient: bool = False) -> Asker:

@@ -40,7 +40,7 @@ export function call(operation, given = {}, signal) {
   return request(`/v1/${operation}`, sent('POST', document, signal));
 }
 
-/** Who is signed in. An owner sees every actor's memories; a bound token sees its own. */
+/** Who is signed in, or null. An owner sees every actor's memories; a bound token sees its own. */
 export async function session() {
   return remember(await request('/session', {}));
 }
@@ -53,8 +53,8 @@ export function signOut() {
   return request('/session', sent('DELETE', {}));
 }
 
-function remember(who) {
-  state.headers = who.actor ? {} : { 'Vault-Actor': '*' };
+function remember({ caller: who }) {
+  state.headers = who?.actor ? {} : { 'Vault-Actor': '*' };
   return who;
 }
 

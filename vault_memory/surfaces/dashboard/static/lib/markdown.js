@@ -27,7 +27,12 @@ function noteTarget(href) {
   }
 }
 
+const PLAIN = 'abbr|b|br|code|dd|del|details|dl|dt|em|h[1-6]|hr|i|ins|kbd|li|mark|ol|p|pre|s|samp|small|strong|sub|summary|sup|u|ul';
+const plainTag = new RegExp(`&#60;(/?(?:${PLAIN}))\\s*/?&#62;`, 'gi');
+
 const renderer = {
+  // Tags without attributes work; every other tag is shown as the text it is, and no parser ever sees it.
+  html: ({ text }) => escaped(text).replace(plainTag, '<$1>'),
   link({ href, title, tokens }) {
     const text = this.parser.parseInline(tokens);
     return link(isNote(href) ? toMemory(noteTarget(href)) : href, text, title);

@@ -17,7 +17,7 @@ export function Graph({ query, who }) {
   useKeys((event) => event.key === 'l' && !who.readonly && setLinking((old) => !old));
   const types = useMemo(() => (data ? [...new Set(data.nodes.map((node) => node.memory_type))].sort() : []), [data]);
   const pick = (name, label, counts) => html`<select aria-label=${label} value=${query[name] || ''} onChange=${(event) => change({ [name]: event.target.value })}>
-    <option value="">${label}</option>${(counts || []).map(([value]) => html`<option key=${value}>${value}</option>`)}</select>`;
+    <option value="">${label}</option>${(counts || []).map(([value]) => html`<option key=${value} value=${value}>${value}</option>`)}</select>`;
   return html`<header class="head"><h1>Graph</h1>
       <span class="quiet small">${data ? `${plural(data.nodes.length, 'memory', 'memories')}, ${plural(data.edges.length, 'line')}${data.truncated ? ' (more exist; choose a project)' : ''}` : ''}</span></header>
     <div class="row filters">${pick('project', 'Any project', stats?.by_project)}${pick('domain', 'Any domain', stats?.by_domain)}
@@ -81,6 +81,10 @@ function run(canvas, scene, data, latest) {
     repaint();
   });
   resized.observe(canvas);
+  canvas.placeOf = (title) => { // for those who must point at a node without seeing it
+    const node = world.nodes.find((one) => one.title === title);
+    return node && [scene.view.x + scene.view.k * node.x, scene.view.y + scene.view.k * node.y];
+  };
   Object.assign(scene, { repaint, nodes: world.nodes, fit: () => { scene.moved = false; repaint(); } });
   const release = handle(canvas, scene, world, latest, repaint, size);
   return () => {

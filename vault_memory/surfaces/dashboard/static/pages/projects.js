@@ -51,7 +51,7 @@ function Rename({ stats, plan }) {
   const names = (kind === 'project' ? stats.by_project : stats.by_domain).map(([name]) => name);
   const submit = (event) => { event.preventDefault(); rename(kind, [from], to.trim()).then(plan, complain); };
   return html`<form class="card" onSubmit=${submit}><h2>Rename or merge</h2><div class="row">
-    <select aria-label="What" value=${kind} onChange=${(event) => { setKind(event.target.value); setFrom(''); }}><option>project</option><option>domain</option></select>
-    <select aria-label="From" required value=${from} onChange=${(event) => setFrom(event.target.value)}><option value="">choose…</option>${names.map((name) => html`<option key=${name}>${name}</option>`)}</select>
+    <select aria-label="What" value=${kind} onChange=${(event) => { setKind(event.target.value); setFrom(''); }}><option value="project">project</option><option value="domain">domain</option></select>
+    <select aria-label="From" required value=${from} onChange=${(event) => setFrom(event.target.value)}><option value="">choose…</option>${names.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}</select>
     <span>becomes</span><input aria-label="To" required value=${to} onInput=${(event) => setTo(event.target.value)}/><button>Show the plan</button></div></form>`;
 }

@@ -30,7 +30,7 @@ export function Review({ who }) {
 }
 
 const Side = ({ memory, label }) => html`<div><p class="small quiet">${label}, <${Ago} time=${memory.created_at}/> by ${memory.agent || memory.source}</p>
-  <h3><a href=${address('review', { ref: memory.ref })}>${memory.title}</a></h3></div>`;
+  <h2><a href=${address('review', { ref: memory.ref })}>${memory.title}</a></h2></div>`;
 
 function Pair({ pair, readonly }) {
   const [action, setAction] = useState(null);

@@ -89,7 +89,7 @@ function Fields({ draft, set }) {
     <div class="fields">
       ${field('memory_type', 'Type', { list: 'types' })}
       <label class="field"><span>Verification</span><select value=${draft.verification} onChange=${set('verification')}>
-        ${['unverified', 'confirmed', 'contradicted'].map((name) => html`<option key=${name}>${name}</option>`)}</select></label>
+        ${['unverified', 'confirmed', 'contradicted'].map((name) => html`<option key=${name} value=${name}>${name}</option>`)}</select></label>
       ${field('tags', 'Tags, with commas')}
       ${field('importance', 'Importance', { type: 'number', min: 0, max: 1, step: 0.05 })}
       ${field('project', 'Project', { list: 'projects' })}

@@ -62,7 +62,7 @@ function Facts({ memory }) {
     ['Written by', [memory.agent || memory.source, memory.session].filter(Boolean).join(' · ')], ['Pinned', memory.pinned && 'yes'],
     ['Flags', memory.flags.map(words).join(', ')], ['Page', memory.url], ['Aliases', memory.aliases.join(', ')],
     ['Created', moment(memory.created_at)], ['Changed', moment(memory.updated_at)], ['Last used', moment(memory.last_accessed_at)],
-    ['Used', memory.access_count && `${memory.access_count} times`], ['Expires', moment(memory.expires_at)],
+    ['Used', memory.access_count ? `${memory.access_count} times` : ''], ['Expires', moment(memory.expires_at)],
     ['True from', moment(memory.valid_from)], ['True until', moment(memory.valid_to)], ['Version', memory.version], ['Id', memory.id],
     ...Object.entries(memory.metadata || {}).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
   ];
