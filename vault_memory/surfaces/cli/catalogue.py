@@ -56,6 +56,7 @@ _BY_HAND = (
     Command("import", "Take in memories from an export or another system.", TOOLS, f"{_HERE}.transfer:import_"),
     Command("backup", "Copy the whole vault to a dated folder or zip.", TOOLS, f"{_HERE}.transfer:backup"),
     Command("bench", "Measure search on this vault.", TOOLS, f"{_HERE}.bench:bench"),
+    Command("run", "Carry out the memory actor's batch documents.", TOOLS, f"{_HERE}.run:run"),
     Command("watch", "Follow changes by hand until Ctrl-C.", TOOLS, f"{_HERE}.watch:watch"),
     Command("mcp", "Serve the vault to an agent over MCP (stdio).", TOOLS, f"{_HERE}.mcp:mcp"),
     Command("serve", "Serve the vault over HTTP: REST, MCP, events.", TOOLS, f"{_HERE}.serve:serve"),
