@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from tests.dashboard.sample import make_vault
 from tests.surfaces.rest_server import Server, serving
 
 HOW = "needs a browser: pip install playwright, and Debian's chromium (apt-get install chromium)"
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
 LISTEN = """
 window.violations = [];
 addEventListener("securitypolicyviolation",
@@ -79,15 +77,3 @@ def open_page(browser: Any, server: Server, state: Any) -> Iterator[Callable[...
         page.context.close()
     assert broken == []
     assert errors == []
-
-
-@pytest.fixture
-def picture(tmp_path: Path) -> Callable[[Any, str], None]:
-    """Keeps a picture of the page; in the documentation when VAULT_MEMORY_PICTURES is set."""
-    folder = IMAGES if os.environ.get("VAULT_MEMORY_PICTURES") else tmp_path
-
-    def keeping(page: Any, name: str) -> None:
-        page.evaluate("document.fonts.ready")
-        page.screenshot(path=folder / f"{name}.png", animations="disabled", caret="hide")
-
-    return keeping

@@ -14,7 +14,6 @@ from tests.surfaces.rest_server import Server
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 Open = Callable[..., Any]
-Picture = Callable[[Any, str], None]
 
 
 def note(server: Server, name: str) -> Path:
@@ -39,7 +38,7 @@ def status(server: Server, ref: str) -> str:
     return str(server.post("get", {"refs": [ref], "deleted": True, "touch": False}).json["memories"][0]["status"])
 
 
-def test_overview_shows_counts_activity_health_and_who_changed_what(open_page: Open, picture: Picture) -> None:
+def test_overview_shows_counts_activity_health_and_who_changed_what(open_page: Open) -> None:
     page = open_page("overview")
     page.wait_for_selector(".recent li")
     page.wait_for_selector(".activity i >> nth=20", state="attached")
@@ -47,19 +46,15 @@ def test_overview_shows_counts_activity_health_and_who_changed_what(open_page: O
     assert int(page.inner_text(".figures b >> nth=0")) >= 15
     assert "claude-code" in page.inner_text(".recent")
     assert page.locator(".health li").count() == 5
-    picture(page, "overview")
 
 
-def test_overview_is_usable_on_a_phone_in_the_dark(open_page: Open, picture: Picture) -> None:
+def test_overview_is_usable_on_a_phone_in_the_dark(open_page: Open) -> None:
     page = open_page("overview", viewport={"width": 390, "height": 800}, color_scheme="dark")
     page.wait_for_selector("text=written or last changed")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    picture(page, "overview-phone-dark")
 
 
-def test_search_answers_while_typing_marks_words_and_keeps_itself_in_the_address(
-    open_page: Open, picture: Picture
-) -> None:
+def test_search_answers_while_typing_marks_words_and_keeps_itself_in_the_address(open_page: Open) -> None:
     page = open_page("memories")
     page.keyboard.press("/")
     page.locator("#search").press_sequentially("database migration")
@@ -70,7 +65,6 @@ def test_search_answers_while_typing_marks_words_and_keeps_itself_in_the_address
     page.wait_for_function("location.hash.includes('tag=database')")
     page.check("text=explain")
     page.wait_for_selector(".explained tr")
-    picture(page, "search")
     page.reload()
     page.wait_for_selector(".explained tr")
     assert page.input_value("#search") == "database migration"
@@ -96,16 +90,14 @@ def test_rows_are_walked_opened_and_left_by_keys(open_page: Open) -> None:
     page.wait_for_selector(".record", state="detached")
 
 
-def test_a_record_shows_its_note_relations_and_history(open_page: Open, picture: Picture) -> None:
+def test_a_record_shows_its_note_relations_and_history(open_page: Open) -> None:
     page = open_page("memories?q=deploy&ref=Deploy with fly.io, not Heroku")
     page.wait_for_selector(".note table")
     page.wait_for_selector(".row-link")
-    picture(page, "record")
     page.click(".tabs >> text=Relations")
     page.wait_for_selector(".edges >> text=Maria reviews every migration")
     page.click(".tabs >> text=History")
     page.wait_for_selector(".versions .diff")
-    picture(page, "history")
 
 
 def test_an_edit_is_saved_to_the_file_and_can_be_undone(open_page: Open, server: Server) -> None:
@@ -127,9 +119,7 @@ def test_an_edit_is_saved_to_the_file_and_can_be_undone(open_page: Open, server:
     assert "opens at seven" in note(server, "bakery-opens-early").read_text()
 
 
-def test_a_hand_edit_made_meanwhile_is_shown_and_never_overwritten_silently(
-    open_page: Open, server: Server, picture: Picture
-) -> None:
+def test_a_hand_edit_made_meanwhile_is_shown_and_never_overwritten_silently(open_page: Open, server: Server) -> None:
     ref = store(server, "Meeting room", "The meeting room is on floor two.\n\nBring coffee.\n")
     page = open_page(f"memories?ref={ref}")
     page.wait_for_selector(".note")
@@ -143,7 +133,6 @@ def test_a_hand_edit_made_meanwhile_is_shown_and_never_overwritten_silently(
     assert "floor five" in page.inner_text(".diff .removed")
     assert "floor three" in page.inner_text(".diff .added")
     assert "floor five" in path.read_text()
-    picture(page, "conflict")
     page.click("text=Save mine over it")
     page.wait_for_selector(".note >> text=floor three")
     assert "floor three" in path.read_text()
@@ -199,10 +188,9 @@ def test_purge_wants_its_phrase_letter_by_letter(open_page: Open, server: Server
     page.wait_for_selector(".record", state="detached")
 
 
-def test_a_line_drawn_in_link_mode_becomes_a_relation(open_page: Open, server: Server, picture: Picture) -> None:
+def test_a_line_drawn_in_link_mode_becomes_a_relation(open_page: Open, server: Server) -> None:
     page = open_page("graph")
     page.wait_for_selector("canvas[data-settled=yes]", timeout=60_000)
-    picture(page, "graph")
     page.click("text=Fit")
     page.keyboard.press("l")
     page.wait_for_selector(".graph.linking")
@@ -225,10 +213,9 @@ def where(page: Any, title: str) -> tuple[float, float]:
     return box["x"] + found[0], box["y"] + found[1]
 
 
-def test_a_waiting_pair_is_settled_in_review(open_page: Open, server: Server, picture: Picture) -> None:
+def test_a_waiting_pair_is_settled_in_review(open_page: Open, server: Server) -> None:
     page = open_page("review")
     page.wait_for_selector(".card .diff")
-    picture(page, "review")
     page.click("text=The newer replaces the older")
     page.click("dialog button:has-text('Settle')")
     page.wait_for_selector("text=Nothing waits")
@@ -259,7 +246,7 @@ def test_doctor_looks_and_says_what_it_sees(open_page: Open) -> None:
     page.wait_for_selector("text=/Healthy|observation/")
 
 
-def test_the_timeline_goes_by_days(open_page: Open, picture: Picture) -> None:
+def test_the_timeline_goes_by_days(open_page: Open) -> None:
     page = open_page("timeline")
     page.wait_for_selector(".days h2 >> nth=2")
     days = page.locator(".days h2").all_inner_texts()
@@ -284,3 +271,22 @@ def test_a_browser_that_is_not_signed_in_sees_no_memory(browser: Any, server: Se
     page.wait_for_selector("input[name=token]")
     assert context.request.post(f"{server.url}/v1/list", data={}).status == 401
     context.close()
+
+
+def test_a_graph_of_a_thousand_memories_stays_fluid(open_page: Open) -> None:
+    page = open_page("anchors")
+    nodes = [{"ref": f"n{n}", "title": f"Memory {n}", "memory_type": "fact", "status": "active", "project": None}
+             for n in range(1000)]  # fmt: skip
+    edges = [{"source": f"n{n}", "target": f"n{(n * 7 + step) % 1000}", "relation_type": None}
+             for n in range(1000) for step in (1, 3)]  # fmt: skip
+    page.route("**/v1/graph", lambda route: route.fulfill(json={"nodes": nodes, "edges": edges, "truncated": False}))
+    page.evaluate("location.hash = '#/graph'")
+    page.wait_for_selector("canvas[data-settled]")
+    frames = page.evaluate("""() => new Promise((done) => {
+        let frames = 0;
+        const end = performance.now() + 2000;
+        const tick = () => { frames += 1; performance.now() < end ? requestAnimationFrame(tick) : done(frames); };
+        requestAnimationFrame(tick);
+    })""")
+    print(f"frames in two seconds while the layout moves: {frames}")
+    assert frames >= 10  # a shared machine without a graphics card; an unusable graph draws two or three

@@ -24,7 +24,10 @@ async function request(path, options) {
     if (error.name === 'AbortError') throw error;
     throw new Problem(0, { code: 'unreachable', detail: 'The server does not answer. Is vault-memory serve still running?' });
   }
-  const body = await response.json().catch(() => ({}));
+  const body = await response.json().catch((error) => {
+    if (error.name === 'AbortError' || response.ok) throw error; // half an answer is none
+    return {};
+  });
   if (response.status === 401 && path !== '/session') state.onSignedOut();
   if (!response.ok) throw new Problem(response.status, body);
   return body;

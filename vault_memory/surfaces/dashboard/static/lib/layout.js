@@ -96,6 +96,7 @@ function drawNode(context, node, colour, focus) {
   context.stroke();
 }
 
+/** Titles, those with most lines first; one that would cover another is left out until there is room. */
 function drawLabels(context, nodes, view, colour, focus) {
   const many = nodes.length > 60;
   context.font = `${12 / view.k}px ${colour.font}`;
@@ -103,10 +104,15 @@ function drawLabels(context, nodes, view, colour, focus) {
   context.fillStyle = colour.ink;
   context.strokeStyle = colour.sheet;
   context.lineWidth = 3 / view.k;
-  for (const node of nodes) {
+  const taken = [];
+  const ordered = [...nodes].sort((a, b) => (b === focus) - (a === focus) || b.degree - a.degree);
+  for (const node of ordered) {
     if (node !== focus && many && view.k < LABELS_FROM && node.degree < 8) continue;
     const text = node.title.length > 34 ? `${node.title.slice(0, 32)}…` : node.title;
-    context.strokeText(text, node.x, node.y + node.r + 13 / view.k);
-    context.fillText(text, node.x, node.y + node.r + 13 / view.k);
+    const box = { x: node.x, y: node.y + node.r + 13 / view.k, w: (text.length * 6.6) / view.k, h: 13 / view.k };
+    if (taken.some((other) => Math.abs(other.x - box.x) < (other.w + box.w) / 2 && Math.abs(other.y - box.y) < box.h)) continue;
+    taken.push(box);
+    context.strokeText(text, box.x, box.y);
+    context.fillText(text, box.x, box.y);
   }
 }

@@ -14,7 +14,7 @@ export function Overview() {
   const status = useCall('status');
   if (stats.error) return html`<${Failure} ...${stats}/>`;
   if (stats.data && stats.data.total === 0) return html`<${FirstSteps}/>`;
-  return html`<header class="head"><h1>Overview</h1><span class="quiet mono">${status.data ? status.data.root : ''}</span></header>
+  return html`<header class="head"><h1>Overview</h1><span class="quiet mono" title=${status.data?.root}>${status.data ? status.data.root.split('/').pop() : ''}</span></header>
     <div class="stack">
       <${Figures} stats=${stats.data}/>
       <div class="columns">
