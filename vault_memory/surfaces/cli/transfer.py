@@ -30,7 +30,19 @@ def _run(operation: str, given: dict[str, Any], **context: Any) -> int:
     if inline is not None:
         write(inline if isinstance(inline, str) else _json(inline))
         return 0
+    if operation == "import" and not settings.json:
+        _tell(answer.result)
     return emit(operation, answer.result, answer.warnings, settings)
+
+
+def _tell(report: Any) -> None:
+    """One line about the whole import; the table of what needs saying follows."""
+    from vault_memory.surfaces.cli.blocks import Line
+    from vault_memory.surfaces.cli.output import show
+
+    counts = ", ".join(f"{number} {outcome}" for outcome, number in report.counts.items()) or "nothing"
+    verb = "imported" if report.executed else "the plan (nothing was changed; --execute carries it out)"
+    show([Line(f"{verb}: {counts}, from {report.format}")])
 
 
 def _json(document: Any) -> str:

@@ -75,7 +75,7 @@ def page(document: Document) -> list[Block]:
         return [Line("nothing found", "faint")] if not document.get("total") else []
     if "memory" in items[0]:
         return [block for item in items for block in recalled(item)]
-    if "ref" not in items[0]:
+    if "memory_type" not in items[0]:
         return [counted(items)]
     rows = tuple(
         (item["ref"], item["memory_type"], _day(item.get("updated_at")), item["title"] or item["path"])
