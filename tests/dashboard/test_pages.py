@@ -222,6 +222,19 @@ def test_a_waiting_pair_is_settled_in_review(open_page: Open, server: Server) ->
     assert status(server, "Logs are kept for 30 days") == "archived"
 
 
+def test_a_write_that_changed_nothing_offers_no_undo_of_an_earlier_one(open_page: Open, server: Server) -> None:
+    ref = store(server, "Red kettle", "The red kettle is for guests.\n", tags=["kitchen"])
+    page = open_page("memories?tag=kitchen")
+    page.check(".rows input")
+    page.click(".bulk >> text=Add a tag")
+    page.fill("dialog input", "kitchen")
+    page.click("dialog button:has-text('Add a tag')")
+    page.wait_for_selector(".bulk", state="detached")
+    page.wait_for_timeout(500)
+    assert page.locator(".toast >> text=Undo").count() == 0
+    assert status(server, ref) == "active"
+
+
 def test_an_anchor_is_added_and_removed(open_page: Open, server: Server) -> None:
     page = open_page("anchors")
     page.fill("textarea", "Write tests first.")

@@ -3,12 +3,17 @@ import { call, lastOperation } from './api.js';
 import { vaultChanged } from './use.js';
 import { complain, say } from '../ui/toast.js';
 
+// A write that changed nothing has no way back: the note's last operation is somebody else's then.
+const changed = (answer) => answer.outcome !== 'unchanged';
+
 /** Run one write about `ref`, tell of it with `text`, and return the answer. */
 export async function write(operation, given, ref, text) {
   const answer = await call(operation, given);
   vaultChanged();
   const warnings = (answer.warnings || []).join(' ');
-  say(warnings ? `${text} ${warnings}` : text, { operations: [await lastOperation(ref).catch(() => null)] });
+  say(warnings ? `${text} ${warnings}` : text, {
+    operations: changed(answer) ? [await lastOperation(ref).catch(() => null)] : [],
+  });
   return answer;
 }
 
@@ -18,8 +23,7 @@ export async function writeAll(steps, text) {
   const failed = [];
   for (const [operation, given, ref] of steps) {
     try {
-      await call(operation, given);
-      done.push(ref);
+      if (changed(await call(operation, given))) done.push(ref);
     } catch (error) {
       failed.push(error);
     }
