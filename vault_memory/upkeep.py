@@ -22,6 +22,7 @@ from vault_memory.vault import Vault
 TICK_SECONDS: Final = 0.5
 STEP_MS: Final = 250.0
 """Work is done in steps of so long, and others may use the vault in between."""
+_BREATH_SECONDS: Final = 0.02
 _SETTLE_NS: Final = 200_000_000
 """An event needs no longer than this to reach us, so changes before that are in the catalog."""
 CHORES_SECONDS: Final = 3600.0
@@ -89,13 +90,15 @@ class Upkeep:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
+            more = False
             try:
-                self._tick()
+                more = self._tick()
             except (VaultError, OSError, GitError) as error:
                 log.warning("upkeep: %s", error)
-            self._stopping.wait(TICK_SECONDS)
+            self._stopping.wait(_BREATH_SECONDS if more else TICK_SECONDS)
 
-    def _tick(self) -> None:
+    def _tick(self) -> bool:
+        """One round of work; whether there are chunks left to make, so that the next should come soon."""
         if self._watch and self._watcher is None and self._vault.lease.take():
             self._start_watcher()
         left = self._vault.derive_pending(STEP_MS)
@@ -109,6 +112,7 @@ class Upkeep:
         if not left and self._seconds() >= self._next_chores:
             self._next_chores = self._seconds() + CHORES_SECONDS
             self._chores()
+        return bool(left)
 
     def _fill(self) -> None:
         """Bring LanceDB up to the vector file, when that has news for it."""

@@ -49,10 +49,11 @@ class IndexState:
         return self.generation - min(self.applied_text, self.applied_vectors)
 
 
-_NAMES = frozenset(field.name for field in fields(IndexState))
+_NAMES = tuple(field.name for field in fields(IndexState))
+_QUERY = f"SELECT key, value FROM meta WHERE key IN ({', '.join('?' * len(_NAMES))})"
+"""By name: what else `meta` holds can be large, and this is read for every search."""
 
 
 def read_state(connection: sqlite3.Connection) -> IndexState:
     """The state as this connection's transaction sees it."""
-    rows = connection.execute("SELECT key, value FROM meta")
-    return IndexState(**{key: value for key, value in rows if key in _NAMES})
+    return IndexState(**dict(connection.execute(_QUERY, _NAMES)))
