@@ -33,7 +33,8 @@ def test_each_piece_has_its_kind(text: str, expected: list[tuple[str, str]]) -> 
 
 
 @pytest.mark.parametrize(
-    "text", ["Note: we ship", "FYI we ship", "Remember that we ship", "By the way, we ship", "we ship, FYI", "- we ship"]
+    "text",
+    ["Note: we ship", "FYI we ship", "Remember that we ship", "By the way, we ship", "we ship, FYI", "- we ship"],
 )
 def test_lead_ins_and_afterthoughts_say_nothing(text: str) -> None:
     assert [token.text for token in tokens(text)] == ["we", "ship"]

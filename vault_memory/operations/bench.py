@@ -100,7 +100,7 @@ def _given(ctx: Context, queries: list[dict[str, Any]]) -> list[tuple[str, set[s
 
 def _measured(places: list[int], spent: list[float], missed: list[str]) -> Measured:
     count = len(places)
-    recall = [round(sum(0 < place <= depth for place in places) / count, 4) for depth in DEPTHS]
+    first, five, ten = (round(sum(0 < place <= depth for place in places) / count, 4) for depth in DEPTHS)
     mrr = sum(1 / place for place in places if place) / count
     middle, high = spent[count // 2], spent[int(0.95 * (count - 1))]
-    return Measured(count, *recall, round(mrr, 4), round(middle, 2), round(high, 2), tuple(missed[:10]))
+    return Measured(count, first, five, ten, round(mrr, 4), round(middle, 2), round(high, 2), tuple(missed[:10]))

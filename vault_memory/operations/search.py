@@ -85,6 +85,8 @@ class Hits:
     has_more: bool
     cursor: str | None
     index: IndexState
+    total_at_least: bool = False
+    """More match than `total` says: a big vault is counted only for who reads so far."""
     anchors: tuple[Memory, ...] = ()
     dropped_by_min_score: int = 0
     hidden_by_decay: int = 0
@@ -108,7 +110,7 @@ def search(ctx: Context, request: Search) -> Hits:
     places = [n for n in found.places if request.min_score is None or found.relevance(n) >= request.min_score]
     page = tuple(hit for n in places[offset : offset + request.limit] if (hit := _hit(ctx, found, n, request.explain)))
     dropped = len(found.places) - len(places)
-    has_more = needed < found.total - dropped
+    has_more = needed < found.total - dropped or found.at_least
     answer = Hits(
         hits=page,
         total=max(found.total - dropped, len(places)),
@@ -116,6 +118,7 @@ def search(ctx: Context, request: Search) -> Hits:
         offset=offset,
         has_more=has_more,
         cursor=f"{needed}@{asked_at.isoformat()}" if has_more else None,
+        total_at_least=found.at_least,
         index=IndexState(found.generation, found.lag, found.stale),
         anchors=anchors_for(ctx, request.stacks),
         dropped_by_min_score=dropped,

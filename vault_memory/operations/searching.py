@@ -35,6 +35,8 @@ MatchSource = Literal["fts", "vec", "both", "session"]
 SIZES: Final = {"hybrid": Sizes(100, 60), "keyword": Sizes(160, 0), "semantic": Sizes(0, 160)}
 DEEPEST: Final = 1_000
 """Passages beyond this many are neither counted nor reached by paging; nobody reads so far."""
+COUNTED_CHUNKS: Final = 2_000
+"""Up to this size of a vault the total is always exact."""
 _FOLDED_CHARS: Final = 4_000
 _CORRECTED: Final = 5
 """A longer list of unknown words is another language, not a slip of the finger."""
@@ -51,6 +53,8 @@ class Found:
     places: tuple[int, ...] = ()
     total: int = 0
     """How many memories match, of the first thousand passages that hold a word of the query."""
+    at_least: bool = False
+    """There are more: a big vault is counted only for who reads so far, as counting costs more than ranking."""
     warnings: tuple[str, ...] = ()
     hidden_by_decay: int = 0
     _ranking: _Ranking | None = None
@@ -196,8 +200,9 @@ def find(
         return Found(parsed, *state, warnings=warnings)
     ranking = _ranked(ctx, parsed, candidates, wanted, url)
     places, hidden = _shown(ctx, ranking)
-    total = len(places)
-    if int(candidates.text_rank.max()) >= SIZES[mode].text > 0:
+    total, full = len(places), int(candidates.text_rank.max()) >= SIZES[mode].text > 0
+    counted = needed > len(places) or ctx.vault.catalog.meta("chunk_count") <= COUNTED_CHUNKS
+    if full and counted:
         holding = ctx.vault.indexes.candidates.holding(words, wanted, ctx.scope, now=ctx.now, limit=DEEPEST)
         shown = {int(ranking.pool.note[ranking.rows[place]]) for place in places}
         total += sum(note not in shown for note in holding)
@@ -209,7 +214,7 @@ def find(
             ranking = _ranked(ctx, parsed, wide, wanted, url)
             behind, hidden = _shown(ctx, ranking)
             places = _in_order(ranking, first, behind)
-    return Found(parsed, *state, places, total, warnings, hidden, ranking)
+    return Found(parsed, *state, places, total, full and not counted, warnings, hidden, ranking)
 
 
 def _in_order(ranking: _Ranking, first: list[str], places: tuple[int, ...]) -> tuple[int, ...]:

@@ -7,9 +7,11 @@ for duplicates says, word by word, that it adds nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from vault_memory.memory.duplicates import judge
+from vault_memory.memory.words import tokens
 from vault_memory.search.pool import NONE
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 PROPOSED: Final = 0.9
 """Cosine from which two hits are compared word by word."""
+MAX_FOLDED: Final = 50
+"""Only so many of the best hits are looked at: nobody reads copies further down."""
 MAX_COMPARED_CHARS: Final = 4_000
 """Longer texts are copies only when they are equal but for case and spaces."""
 
@@ -47,7 +51,8 @@ def _proposed(vectors: Floats | None) -> dict[int, list[int]]:
     if vectors is None or not len(vectors):
         return {}
     found: dict[int, list[int]] = {}
-    near = vectors @ vectors.T >= PROPOSED
+    best = vectors[:MAX_FOLDED]
+    near = best @ best.T >= PROPOSED
     for later, earlier in zip(*near.nonzero(), strict=True):
         if earlier < later:
             found.setdefault(int(later), []).append(int(earlier))
@@ -67,4 +72,12 @@ def _adds_nothing(text: str, original: str, cosine: float) -> bool:
     """The rule for duplicates; a cosine of at least `cosine` is known."""
     if max(len(text), len(original)) > MAX_COMPARED_CHARS:
         return False
+    if _beginning(text) != _beginning(original):
+        return False  # a repetition begins alike; texts of few words are all near each other, and judging is slow
     return judge(text, original, cosine=cosine).same
+
+
+@lru_cache(maxsize=1_000)
+def _beginning(text: str) -> tuple[str, ...]:
+    """The first meaningful words, by which two statements that say the same begin."""
+    return tuple(token.text for token in tokens(text)[:2])
