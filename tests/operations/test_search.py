@@ -249,3 +249,13 @@ def test_the_old_never_ranks_above_what_supersedes_it(vm: VaultMemory) -> None:
     order = [hit.memory.id for hit in vm.search(query=query, include_archived=True).hits]
     assert order.index(old.id) == order.index(new.id) + 1
     assert "100 requests" not in vm.context_pack(query="billing gateway rate limit").text
+
+
+def test_anchors_head_an_answer_and_are_no_hits(vm: VaultMemory) -> None:
+    vm.anchor_add(text="Use pnpm for every package, never npm.")
+    vm.remember(content="The build of the package uses pnpm with a frozen lockfile")
+    answer = vm.search(query="pnpm package")
+    assert [hit.memory.memory_type for hit in answer.hits] == ["note"]
+    assert answer.total == 1
+    assert [anchor.memory_type for anchor in answer.anchors] == ["anchor"]
+    assert len(vm.search(query="pnpm package", memory_type="anchor").hits) == 1

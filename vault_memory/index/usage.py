@@ -97,6 +97,7 @@ class Usage:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
+    path.touch(0o600)
     connection = sqlite3.connect(path, timeout=5, check_same_thread=False)
     try:
         for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):

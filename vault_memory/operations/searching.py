@@ -264,7 +264,10 @@ def _ranked(ctx: Context, parsed: ParsedQuery, candidates: Candidates, wanted: F
 
 
 def _shown(ctx: Context, ranking: _Ranking) -> tuple[tuple[int, ...], int]:
-    """The places to show, near-copies directly behind what they repeat, and how many faded out of sight."""
+    """The places to show, copies directly behind what they repeat, and how many faded out of sight.
+
+    Anchors head an answer and are no hits, unless they are asked for by their type.
+    """
     accesses = ctx.vault.usage.get({memory.ref for memory in ranking.memories if memory.actor is not None})
     faded = set()
     for place, memory in enumerate(ranking.memories):
@@ -273,7 +276,12 @@ def _shown(ctx: Context, ranking: _Ranking) -> tuple[tuple[int, ...], int]:
         if hides(memory, left, ctx.config.decay):
             faded.add(place)
     order_ = diversify.folded(len(ranking.memories), ranking.copy_of)
-    return tuple(place for place in order_ if place not in faded), len(faded)
+    anchors = (
+        set()
+        if "anchor" in ranking.wanted.memory_types
+        else {place for place, memory in enumerate(ranking.memories) if memory.memory_type == "anchor"}
+    )
+    return tuple(place for place in order_ if place not in faded | anchors), len(faded)
 
 
 def _narrowed(ctx: Context, parsed: ParsedQuery, wanted: Filter) -> tuple[Filter, list[str]]:
