@@ -43,7 +43,7 @@ def measure(recipe: Recipe, vaults: Iterable[tuple[MemoryVault, data.Collection]
             result.cpu_ms.append(1000 * (time.process_time() - started))
             result.rows.append(metrics.figures(ranked, question.relevant))
             result.categories.append(question.category)
-            if collection.documents[0].session:
+            if all(collection.documents[n].session for n in question.relevant):
                 result.sessions.append(_session_figures(collection, ranked, question.relevant))
     return result
 

@@ -31,8 +31,15 @@ def run(collection: Collection) -> tuple[list[tuple[float, ...]], list[float]]:
             ]
             started = time.perf_counter()
             stored = vm.remember_many(memories=items, on_duplicate="keep_both", force=True)
-            print(f"  stored {stored.stored} in {time.perf_counter() - started:.1f} s, refused {stored.failed}", flush=True)
+            print(
+                f"  stored {stored.stored} in {time.perf_counter() - started:.1f} s, refused {stored.failed}",
+                flush=True,
+            )
             place = {result.memory.id: n for n, result in enumerate(stored.results) if result.memory is not None}
+            for item, result in zip(items, stored.results, strict=True):
+                same = vm.get(refs=[result.memory.id], touch=False).memories[0]
+                assert (same.content, same.session) == (item["content"], item["session"]), result.memory.path
+            assert vm.list(touch=False).total == len(items)
             rows, spent = [], []
             for question in collection.questions:
                 began = time.process_time()
