@@ -35,7 +35,6 @@ class Notes:
     ignore: tuple[str, ...] = ()
     max_note_bytes: int = 5_000_000
     stamps: bool = True
-    trash: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +64,6 @@ class Curation:
     duplicate_threshold: float = 0.92
     distinct_threshold: float = 0.85
     low_signal: bool = True
-    auto_tags: bool = False
-    auto_importance: bool = False
-    summarize_every: int = 100
-    prune_every: int = 100
-    prune_strategy: str = ""
-    summary_prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
