@@ -13,6 +13,7 @@ import pytest
 
 from tests.index.indexed_vault import KEYWORD, IndexedVault
 from vault_memory.index.candidates import Sizes
+from vault_memory.memory.scope import UNBOUND
 
 CHILD = """
 import sys
@@ -52,7 +53,11 @@ def check(folder: Path) -> None:
     assert [vault.values(f"note{n} sea") for n in (0, 7, 19)] == before
     count = vault.catalog.meta("chunk_count")
     for n in range(20):
-        assert vault.found(f"note{n}", KEYWORD) in ([f"n{n}.md"], []), "a round may have been cut before its record"
+        path, found = f"n{n}.md", vault.found(f"note{n}", KEYWORD)
+        if vault.catalog.get(path, UNBOUND) is not None:
+            assert found == [path]
+        else:  # a round was cut between removing it and putting it back: words that begin alike stand in for it
+            assert path not in found
     assert len(vault.found("the sea", Sizes(0, 40))) == count
     assert vault.gather("the sea", KEYWORD).text_rank.tolist().count(-1) == 0
     vault.close()

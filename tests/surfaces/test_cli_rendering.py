@@ -95,8 +95,10 @@ def test_relations_say_which_way_they_lead() -> None:
 
 def test_status_ends_with_the_findings() -> None:
     finding = {"path": "bad.md", "line": 2, "code": "yaml", "reason": "why"}
-    report = {"root": "/v", "notes": 1, "findings": [finding], "index": {"lag": 0}, "warnings": ["w"]}
-    assert plain.render(view("status", report)).splitlines()[-1] == "bad.md:2 yaml: why"
+    index = {"to_read": 0, "to_derive": 0, "generation": 3, "applied": {"text": 3, "vectors": 3}}
+    parts = {"index": index, "watcher": {"running": False}, "git": {"queued": 0, "waiting": ""}}
+    report = {"root": "/v", "notes": 1, "findings": [finding], "warnings": ["w"], **parts}
+    assert plain.render(view("status", report)).splitlines()[-1] == "! bad.md:2 yaml: why"
 
 
 def test_an_answer_of_unknown_shape_is_still_shown() -> None:
