@@ -16,7 +16,7 @@ WRITERS = {
     "index": "the catalog, the vectors, the indexes: all derived",
     "harness": "the settings files of coding agents",
     "formats": "exports, to where the caller says",
-    "surfaces/auth/tokens.py": "the server's tokens, for their user's eyes alone",
+    "surfaces/auth/private_file.py": "the server's secrets, for their user's eyes alone",
     "surfaces/cli/log.py": "the log of bugs",
     "surfaces/cli/hook.py": "the log of hooks",
     "surfaces/cli/init.py": "the user's own settings",

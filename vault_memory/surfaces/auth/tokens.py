@@ -1,16 +1,14 @@
 """Tokens in the vault's local state: the owner's, readable by its user alone, and named ones, kept as hashes only.
 
-Owns the two files and their rights. A token has 256 random bits, so one fast hash keeps it: there is nothing to guess.
+Owns what the two files say.
 """
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
-import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,13 +18,11 @@ from vault_memory.errors import InvalidRequest, StorageError
 from vault_memory.files.lock import FileLock
 from vault_memory.memory.times import time_text
 from vault_memory.surfaces.auth.callers import Caller
+from vault_memory.surfaces.auth.private_file import Secrets, hashed, identity, write_private
 
 OWNER_FILE: Final = "token"
 NAMED_FILE: Final = "tokens.json"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
-
-Secrets = Callable[[], str]
-"""Makes an unguessable text of letters that fit into a header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +73,7 @@ class TokenStore:
             if any(token.name == name for token in known):
                 raise InvalidRequest.of("name", f"there is a token '{name}' already", hint="revoke it first")
             secret = self._secrets()
-            self._save([*known, Named(name, _hash(secret), project, actor, readonly, time_text(now))])
+            self._save([*known, Named(name, hashed(secret), project, actor, readonly, time_text(now))])
         return secret
 
     def revoke(self, name: str) -> None:
@@ -110,17 +106,17 @@ class TokenStore:
 
     def caller(self, token: str) -> Caller | None:
         """Whom the token stands for; None for a token that is not, or no longer, known."""
-        presented = _hash(token)
+        presented = hashed(token)
         found = [who for known, who in self._callers().items() if hmac.compare_digest(known, presented)]
         return found[0] if found else None
 
     def _callers(self) -> dict[str, Caller]:
         """Callers by hash, read anew when one of the files changed."""
-        state = tuple(_identity(self._state / name) for name in (OWNER_FILE, NAMED_FILE))
+        state = tuple(identity(self._state / name) for name in (OWNER_FILE, NAMED_FILE))
         if self._known[0] != state:
             callers = {one.hash: Caller(one.name, one.project, one.actor, one.readonly) for one in self.named()}
             if owner := self._owner():
-                callers[_hash(owner)] = Caller()
+                callers[hashed(owner)] = Caller()
             self._known = state, callers
         return self._known[1]
 
@@ -138,41 +134,9 @@ class TokenStore:
 
     def _new_owner(self) -> str:
         secret = self._secrets()
-        _write(self._state / OWNER_FILE, f"{secret}\n")
+        write_private(self._state / OWNER_FILE, f"{secret}\n")
         return secret
 
     def _save(self, tokens: Iterable[Named]) -> None:
         document = {"tokens": [asdict(token) for token in tokens]}
-        _write(self._state / NAMED_FILE, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _identity(path: Path) -> tuple[int, int, int] | None:
-    try:
-        stat = path.stat()
-    except OSError:
-        return None
-    return stat.st_ino, stat.st_mtime_ns, stat.st_size
-
-
-def _write(path: Path, text: str) -> None:
-    """Put the text in place of the file at once; at no time can another user read it.
-
-    Raises:
-        StorageError: the disk refuses.
-    """
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.unlink(missing_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise StorageError(f"{path} cannot be written: {error}") from error
+        write_private(self._state / NAMED_FILE, json.dumps(document, ensure_ascii=False, indent=1) + "\n")

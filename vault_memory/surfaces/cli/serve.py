@@ -10,7 +10,14 @@ from vault_memory.surfaces.cli.settings import Settings, common_options
 
 
 def _serve(
-    host: str, port: int, readonly: bool, open_: bool, allow_remote: bool, allow_host: tuple[str, ...], rate: float
+    host: str,
+    port: int,
+    readonly: bool,
+    open_: bool,
+    allow_remote: bool,
+    allow_host: tuple[str, ...],
+    rate: float,
+    public_url: str,
 ) -> int:
     from vault_memory.config import load_config
     from vault_memory.surfaces.rest.app import Options
@@ -23,7 +30,7 @@ def _serve(
         serve(
             vault,
             Address(host, port, allow_remote),
-            Options(readonly, allow_host, rate),
+            Options(readonly, allow_host, rate, public_url),
             lambda url: _tell(settings, url, open_),
         )
     return 0
@@ -52,6 +59,10 @@ serve = click.Command(
         click.Option(
             ["--rate"], type=click.FloatRange(min=0), default=500.0, show_default=True,
             help="Requests a second that one caller may make; 0: any number.",
+        ),
+        click.Option(
+            ["--public-url"], default="", metavar="URL",
+            help="The address it is reached by, as https://NAME; programs may then sign in through a browser (OAuth).",
         ),
         *common_options(),
     ],

@@ -9,9 +9,10 @@ import click
 from vault_memory.surfaces.cli.settings import Settings, common_options
 
 if TYPE_CHECKING:
+    from vault_memory.surfaces.auth.oauth.sign_ins import SignIn, SignIns
     from vault_memory.surfaces.auth.tokens import TokenStore
 
-ACTIONS = ("show", "rotate", "issue", "list", "revoke")
+ACTIONS = ("show", "rotate", "issue", "list", "revoke", "passphrase")
 
 
 def _token(action: str, name: str | None, readonly: bool) -> int:
@@ -21,9 +22,12 @@ def _token(action: str, name: str | None, readonly: bool) -> int:
         secret = store.owner() if action == "show" else store.rotate()
         return _emit(settings, [{"token": secret}])
     if action == "list":
-        return _emit(settings, [_shown(token) for token in store.named()])
+        return _emit(settings, [*map(_shown, store.named()), *map(_signed_in, _sign_ins(settings).all())])
+    if action == "passphrase":
+        return _set_passphrase(settings)
     if action == "revoke":
-        store.revoke(_named(action, name))
+        revoked = _named(action, name)
+        (_sign_ins(settings) if ":" in revoked else store).revoke(revoked)
         return _emit(settings, [{"name": name, "revoked": True}])
     return _issue(settings, store, _named(action, name), readonly)
 
@@ -45,6 +49,44 @@ def _store(settings: Settings) -> TokenStore:
     from vault_memory.surfaces.auth.tokens import TokenStore
 
     return TokenStore(folders_of(settings.root()).state, lambda: secrets.token_urlsafe(32))
+
+
+def _sign_ins(settings: Settings) -> SignIns:
+    import secrets
+    import time
+
+    from vault_memory.files.places import folders_of
+    from vault_memory.surfaces.auth.oauth.sign_ins import SignIns
+
+    return SignIns(folders_of(settings.root()).state, lambda: secrets.token_urlsafe(32), time.time)
+
+
+def _set_passphrase(settings: Settings) -> int:
+    """Ask for it on a terminal, where nobody sees it; else read one line."""
+    import sys
+
+    from vault_memory.files.places import folders_of
+    from vault_memory.surfaces.auth.oauth.passphrase import Passphrase
+
+    if sys.stdin.isatty():
+        text = str(click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True))
+    else:
+        text = sys.stdin.readline().rstrip("\r\n")
+    Passphrase(folders_of(settings.root()).state).set(text)
+    return _emit(settings, [{"name": "passphrase", "set": True}])
+
+
+def _signed_in(one: SignIn) -> dict[str, Any]:
+    from datetime import UTC, datetime
+
+    from vault_memory.memory.times import time_text
+
+    grant = one.grant
+    return {
+        "name": one.name, "client": grant.client_name, "project": grant.project, "actor": grant.actor,
+        "readonly": "write" not in grant.scopes, "resource": grant.resource,
+        "created_at": time_text(datetime.fromtimestamp(one.created_at, UTC)),
+    }  # fmt: skip
 
 
 def _shown(token: Any) -> dict[str, Any]:
@@ -87,7 +129,8 @@ token = click.Command(
         *common_options(),
     ],
     help="The token for `vault-memory serve`: the owner's (show), a new one in its place (rotate), one for a program"
-    " (issue NAME, bound to --project and --actor when given), who has one (list), and no longer (revoke NAME)."
+    " (issue NAME, bound to --project and --actor when given), who has one (list), and no longer (revoke NAME);"
+    " and the passphrase (passphrase, read from the terminal or stdin) by which you let programs in through a browser."
     " What a named token writes carries its name in the history and the audit log.",
     callback=_token,
 )

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from vault_memory.surfaces.auth.callers import Caller
-    from vault_memory.surfaces.auth.tokens import Secrets, TokenStore
+    from vault_memory.surfaces.auth.private_file import Secrets
+    from vault_memory.surfaces.auth.tokens import TokenStore
 
 QUIET_SECONDS: Final = 7 * 24 * 3600.0
 MAX_SESSIONS: Final = 200

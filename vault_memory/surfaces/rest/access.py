@@ -14,6 +14,7 @@ from vault_memory.surfaces.rest.service import Asker
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from vault_memory.surfaces.auth.oauth.entrance import Entrance
     from vault_memory.surfaces.auth.tokens import TokenStore
     from vault_memory.surfaces.dashboard.sessions import Sessions
     from vault_memory.surfaces.rest.limits import Rates
@@ -33,13 +34,17 @@ class Access:
         tokens: the vault's tokens.
         sessions: the browsers that are signed in.
         rates: how often one caller may ask.
+        entrance: where programs sign in through a browser; None: nowhere.
     """
 
-    def __init__(self, app: ASGIApp, tokens: TokenStore, sessions: Sessions, rates: Rates) -> None:
+    def __init__(
+        self, app: ASGIApp, tokens: TokenStore, sessions: Sessions, rates: Rates, entrance: Entrance | None = None
+    ) -> None:
         self._app = app
         self._tokens = tokens
         self._sessions = sessions
         self._rates = rates
+        self._entrance = entrance
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or pass on with `state["caller"]` set."""
@@ -54,25 +59,40 @@ class Access:
 
     def _admitted(self, request: Request) -> Caller | None:
         caller = self._caller(request)
-        if caller is None and not _open(request):
+        signing_in = self._entrance is not None and self._entrance.opens(request.url.path)
+        if caller is None and not signing_in and not _open(request):
             raise HttpProblem(
                 401, "not_signed_in", "Token needed",
                 "send a token: Authorization: Bearer …; `vault-memory token` on the server shows the owner's",
-                {"WWW-Authenticate": 'Bearer realm="vault-memory"'},
+                {"WWW-Authenticate": self._challenge(request)},
             )  # fmt: skip
         who = f"token {caller.name}" if caller is not None else f"address {request.client and request.client.host}"
         if wait := self._rates.wait_seconds(who):
             raise HttpProblem(
                 429, "too_many_requests", "Too many requests", "slow down a little", {"Retry-After": str(wait)}
             )
-        _check_content_type(request)
+        if not signing_in:
+            _check_content_type(request)
         return caller
 
     def _caller(self, request: Request) -> Caller | None:
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and token.strip():
-            return self._tokens.caller(token.strip())
+        if token := _bearer(request):
+            caller = self._tokens.caller(token)
+            if caller is None and self._entrance is not None:
+                caller = self._entrance.caller(token, request.url.path)
+            return caller
         return session_caller(request, self._sessions)
+
+    def _challenge(self, request: Request) -> str:
+        if self._entrance is None:
+            return 'Bearer realm="vault-memory"'
+        return self._entrance.challenge(request.url.path, presented=bool(_bearer(request)))
+
+
+def _bearer(request: Request) -> str:
+    """The token in the request's header; empty without one."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def _open(request: Request) -> bool:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from vault_memory.surfaces.auth.oauth.entrance import Entrance
     from vault_memory.surfaces.auth.tokens import TokenStore
     from vault_memory.upkeep import Upkeep
     from vault_memory.vault import Vault
@@ -44,15 +45,29 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a server behaves: what it refuses, the names it goes by, and how often one caller may ask each second."""
+    """How a server behaves.
+
+    Attributes:
+        readonly: refuse every write.
+        names: further host names it goes by.
+        rate: how often one caller may ask each second; 0: as often as it likes.
+        public_url: the address under which programs may sign in through a browser; empty: they cannot.
+    """
 
     readonly: bool = False
     names: Collection[str] = ()
     rate: float = 500.0
+    public_url: str = ""
 
 
 def make_app(
-    vault: Vault, upkeep: Upkeep, tokens: TokenStore, options: Options, *, stopping: Callable[[], bool]
+    vault: Vault,
+    upkeep: Upkeep,
+    tokens: TokenStore,
+    options: Options,
+    *,
+    stopping: Callable[[], bool],
+    entrance: Entrance | None = None,
 ) -> Starlette:
     """The application over an open vault.
 
@@ -62,6 +77,7 @@ def make_app(
         tokens: who is let in.
         options: how the server behaves.
         stopping: whether the server is going down, so that endless answers end.
+        entrance: where programs sign in through a browser; None: nowhere.
     """
     rates = Rates(options.rate, BURST * options.rate, time.monotonic)
     service, metrics = Service(vault, readonly=options.readonly), Metrics()
@@ -84,17 +100,20 @@ def make_app(
             *Contract(service).routes(),
             *ActorApi(service).routes(),
             *mcp.routes(),
+            *(entrance.routes() if entrance is not None else ()),
         ],
         middleware=[
             Middleware(Guard, names=options.names),
             Middleware(Counted, metrics=metrics),
-            Middleware(Access, tokens=tokens, sessions=sessions, rates=rates),
+            Middleware(Access, tokens=tokens, sessions=sessions, rates=rates, entrance=entrance),
         ],
-        exception_handlers={
-            HTTPException: _not_routed, HttpProblem: _refused, VaultError: _failed, Exception: _unexpected,
-        },
+        exception_handlers=_handlers(),
         lifespan=lifespan,
-    )  # fmt: skip
+    )
+
+
+def _handlers() -> dict[Any, Any]:
+    return {HTTPException: _not_routed, HttpProblem: _refused, VaultError: _failed, Exception: _unexpected}
 
 
 async def _not_routed(request: Request, error: Any) -> Response:

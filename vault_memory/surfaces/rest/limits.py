@@ -35,3 +35,7 @@ class Rates:
             del self._buckets[next(iter(self._buckets))]  # the one that asked least recently
         self._buckets[who] = (left - 1 if left >= 1 else left, now)
         return 0 if left >= 1 else math.ceil((1 - left) / self._per_second)
+
+    def forget(self, who: str) -> None:
+        """Let `who` begin anew."""
+        self._buckets.pop(who, None)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import secrets
 import signal
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +17,12 @@ import uvicorn
 
 from vault_memory.errors import InvalidRequest
 from vault_memory.surfaces.auth.guard import is_loopback
+from vault_memory.surfaces.auth.oauth.clients import Registered
+from vault_memory.surfaces.auth.oauth.entrance import Entrance, public_origin
+from vault_memory.surfaces.auth.oauth.passphrase import Passphrase
+from vault_memory.surfaces.auth.oauth.sign_ins import SignIns
 from vault_memory.surfaces.auth.tokens import TokenStore
+from vault_memory.surfaces.profiles.profile import PROFILES
 from vault_memory.surfaces.rest.app import Options, make_app
 from vault_memory.upkeep import Upkeep
 
@@ -49,15 +56,17 @@ def serve(vault: Vault, address: Address, options: Options, ready: Callable[[str
         ready: told the server's URL once it can be asked.
 
     Raises:
-        InvalidRequest: the address cannot be listened on, or is open to other machines without being asked for.
+        InvalidRequest: the address cannot be listened on, or is open to other machines without being asked for; or
+            the public one is unfit, or there is no passphrase.
     """
+    entrance = _entrance(vault.folders.state, options.public_url) if options.public_url else None
     listening = listen(address)
-    tokens = TokenStore(vault.folders.state, lambda: secrets.token_urlsafe(32))
+    tokens = TokenStore(vault.folders.state, _secret)
     tokens.owner()
     upkeep = Upkeep(vault, fill_lancedb=True)
-    names = (*options.names, *_own_names(address.host))
+    names = [*options.names, *_own_names(address.host), *([entrance.host] if entrance is not None else ())]
     stop = _Stop()
-    app = make_app(vault, upkeep, tokens, Options(options.readonly, names, options.rate), stopping=stop.asked)
+    app = make_app(vault, upkeep, tokens, replace(options, names=names), stopping=stop.asked, entrance=entrance)
     config = uvicorn.Config(
         app, access_log=False, log_config=None, server_header=False, proxy_headers=False, ws="none",
         timeout_graceful_shutdown=STOP_SECONDS,
@@ -70,6 +79,21 @@ def serve(vault: Vault, address: Address, options: Options, ready: Callable[[str
             stop.server.run(sockets=[listening])
     finally:
         upkeep.stop()
+
+
+def _entrance(state: Path, public_url: str) -> Entrance:
+    passphrase = Passphrase(state)
+    if not passphrase.is_set():
+        raise InvalidRequest.of(
+            "public_url", "programs cannot sign in before there is a passphrase", hint="vault-memory token passphrase"
+        )
+    return Entrance(
+        public_origin(public_url), PROFILES, SignIns(state, _secret, time.time), Registered(state), passphrase, _secret
+    )
+
+
+def _secret() -> str:
+    return secrets.token_urlsafe(32)
 
 
 def listen(address: Address) -> socket.socket:
