@@ -148,13 +148,20 @@ class Upkeep:
 
     def _changed(self, paths: frozenset[str] | None) -> None:
         """Record what changed, in steps, so that a first index of a big vault never blocks an answer."""
-        self._vault.lease.beat(0)
-        while not self._stopping.is_set():
-            seen_ns = time.time_ns()
-            if self._vault.look(paths, budget_ms=STEP_MS).complete:
-                self._beat(seen_ns)
-                return
-            time.sleep(0.01)
+        if paths is None:
+            self._vault.lease.beat(0)
+        try:
+            while not self._stopping.is_set():
+                seen_ns = time.time_ns()
+                changes = self._vault.look(paths, budget_ms=STEP_MS)
+                if changes.complete:
+                    self._beat(seen_ns)
+                    return
+                self._vault.lease.beat(0, changes.total - changes.done)
+                time.sleep(_BREATH_SECONDS)
+        except (VaultError, OSError):
+            self._vault.lease.beat(0)  # until it is tried again, questions look for themselves
+            raise
 
     def _idle(self) -> None:
         self._beat(time.time_ns())

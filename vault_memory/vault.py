@@ -53,6 +53,8 @@ Clock = Callable[[], datetime]
 
 REFRESH_MS: Final = 300.0
 """How long a question waits for notes that changed on disk before it is answered with what is known."""
+_MANY: Final = 256
+"""More notes without chunks than this are left to the process that watches, when there is one."""
 
 
 def system_clock() -> datetime:
@@ -71,7 +73,7 @@ class Freshness:
     underived: int = 0
     """Notes recorded but not searchable yet."""
     watched: bool = False
-    """A watcher keeps the catalog in step, so the disk was not looked at."""
+    """A watcher keeps the catalog in step, so the disk was looked at only when something had just changed."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -264,9 +266,12 @@ class Vault:
             budget_ms: time for reading notes; what is left is named in the answer.
         """
         lease = self.lease.state()
-        if lease is not None and lease.clean_ns:
-            changed, left = False, 0
-        else:
+        if lease is not None and budget_ms <= REFRESH_MS and (lease.left or self.catalog.underived_count() > _MANY):
+            # A first index or a big checkout, which somebody is at: to work along would only hold both up.
+            underived = self.catalog.underived_count() if searchable else 0
+            return Freshness(changed=False, unread=lease.left, underived=underived, watched=True)
+        changed, left = False, 0
+        if lease is None or not lease.clean_ns:
             changes = self.look(None, budget_ms=budget_ms)
             changed, left = bool(changes.added or changes.changed or changes.removed), changes.total - changes.done
         underived = self.derive_pending(budget_ms) if searchable else 0

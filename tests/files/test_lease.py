@@ -98,3 +98,13 @@ def test_a_look_does_not_keep_a_watcher_from_taking_it(tmp_path: Path) -> None:
         assert Lease(tmp_path / "w").state() is None
         assert lease.take()
         lease.release()
+
+
+def test_it_says_how_much_its_holder_has_yet_to_read(tmp_path: Path) -> None:
+    lease, other = Lease(tmp_path / "w"), Lease(tmp_path / "w")
+    lease.take()
+    for left in (6_000, 0):
+        lease.beat(0, left)
+        state = other.state()
+        assert state is not None
+        assert (state.clean_ns, state.left) == (0, left)

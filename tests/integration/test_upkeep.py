@@ -16,6 +16,7 @@ from tests.integration.product import PROGRAM, Product, until
 from vault_memory import open_vault
 from vault_memory.errors import RevisionConflict
 from vault_memory.files import git_upkeep
+from vault_memory.files.lease import Lease
 from vault_memory.files.lock import lock_descriptor
 from vault_memory.upkeep import Upkeep
 
@@ -56,6 +57,20 @@ def test_a_checkout_of_many_notes_keeps_no_bases(product: Product) -> None:
             (product.root / f"n{n}.md").write_text("after\n")
         vm.list()
         assert not list(vm._vault.versions.list("n1.md"))
+
+
+def test_a_question_leaves_a_first_index_to_the_process_that_is_at_it(product: Product) -> None:
+    (product.root / "quick.md").write_text("quartz\n")
+    lease = Lease(product.root / ".vault-memory/state/watcher.lease")
+    assert lease.take()
+    with open_vault(product.root) as vm:
+        lease.beat(0, left=6_000)
+        busy = vm.search(query="quartz")
+        assert busy.hits == ()
+        assert any("indexing: 6000 notes to go" in warning for warning in busy.warnings)
+        lease.beat(0)
+        assert [hit.memory.path for hit in vm.search(query="quartz").hits] == ["quick.md"]
+    lease.release()
 
 
 def test_bases_go_after_a_week_and_commits_get_an_index(product: Product, monkeypatch: pytest.MonkeyPatch) -> None:

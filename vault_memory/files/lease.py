@@ -33,6 +33,8 @@ class LeaseState:
     """Clock of the last heartbeat, in seconds (monotonic, one clock for all processes of the machine)."""
     clean_ns: int
     """Changes made on disk before this time (ns since the epoch) are in the catalog; 0 while some may not be."""
+    left: int = 0
+    """Changed files that the holder knows of and has not read yet: it is at it, so nobody else need be."""
 
 
 class Lease:
@@ -69,11 +71,11 @@ class Lease:
         os.close(descriptor)
         return False
 
-    def beat(self, clean_ns: int) -> None:
+    def beat(self, clean_ns: int, left: int = 0) -> None:
         """Say that we are alive and how far the catalog is (see LeaseState); nothing to do without the lease."""
         if self._descriptor is None:
             return
-        text = f"{os.getpid()} {self._clock():.3f} {clean_ns}"
+        text = f"{os.getpid()} {self._clock():.3f} {clean_ns} {left}"
         line = f"{text} {zlib.crc32(text.encode()):08x}".ljust(80) + "\n"
         with disk_errors("write", str(self._path)):
             os.lseek(self._descriptor, 0, os.SEEK_SET)
@@ -105,7 +107,7 @@ class Lease:
 def _parse(line: bytes) -> LeaseState | None:
     """The state in a line; None when it was read half written."""
     with suppress(ValueError):
-        pid, beat, clean_ns, check = line.decode("ascii").split()
-        if int(check, 16) == zlib.crc32(f"{pid} {beat} {clean_ns}".encode()):
-            return LeaseState(int(pid), float(beat), int(clean_ns))
+        pid, beat, clean_ns, left, check = line.decode("ascii").split()
+        if int(check, 16) == zlib.crc32(f"{pid} {beat} {clean_ns} {left}".encode()):
+            return LeaseState(int(pid), float(beat), int(clean_ns), int(left))
     return None

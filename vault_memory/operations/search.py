@@ -127,7 +127,8 @@ def search(ctx: Context, request: Search) -> Hits:
         warnings=(*found.warnings, *freshness.warnings),
     )
     accessed(ctx, (hit.memory for hit in page), request.touch)
-    ctx.vault.indexes.apply_if_due(lives_on=False)
+    if not freshness.watched:
+        ctx.vault.indexes.apply_if_due(lives_on=False)
     return answer
 
 
