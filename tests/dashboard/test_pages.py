@@ -45,7 +45,7 @@ def test_overview_shows_counts_activity_health_and_who_changed_what(open_page: O
     page.wait_for_selector("text=written or last changed")
     assert int(page.inner_text(".figures b >> nth=0")) >= 15
     assert "claude-code" in page.inner_text(".recent")
-    assert page.locator(".health li").count() == 5
+    assert page.locator(".health li").count() == 6
 
 
 def test_overview_is_usable_on_a_phone_in_the_dark(open_page: Open) -> None:

@@ -27,10 +27,16 @@ class AuditLog:
         finally:
             os.close(descriptor)
 
-    def entries(self) -> Iterator[dict[str, Any]]:
-        """All entries, oldest first; a line cut short by a crash is passed over."""
+    def entries(self, *, last_bytes: int | None = None) -> Iterator[dict[str, Any]]:
+        """The entries, oldest first; a line cut short by a crash is passed over.
+
+        Args:
+            last_bytes: look only at so much of the file's end, for what was written just now.
+        """
         try:
-            with self.path.open(encoding="utf-8", errors="replace") as lines:
+            with self.path.open("rb") as lines:
+                if last_bytes is not None:
+                    lines.seek(max(0, lines.seek(0, os.SEEK_END) - last_bytes))
                 for line in lines:
                     try:
                         entry = json.loads(line)

@@ -17,7 +17,7 @@ from vault_memory.errors import IndexUnavailable
 from vault_memory.files.scan import Known
 from vault_memory.index import known, lookup
 from vault_memory.index.database import Database
-from vault_memory.index.links import FoundLink, links_from, links_to
+from vault_memory.index.links import FoundLink, links_from, links_of, links_to
 from vault_memory.index.page import Page, all_notes, page, rows_of
 from vault_memory.index.record import Recording, forget_chunks, set_meta
 from vault_memory.index.rows import BadFile, Identity, Record, Row, TimedNote
@@ -279,6 +279,11 @@ class Catalog:
         """The links that lead to the note at `path`, see `links.links_to`."""
         with self.reading() as sql:
             return links_to(sql, path, scope)
+
+    def links_of(self, relation: str, scope: Scope, *, limit: int) -> list[FoundLink]:
+        """The first relations of one type between visible notes."""
+        with self.reading() as sql:
+            return links_of(sql, relation, scope, limit=limit)
 
     def paths(self, scope: Scope) -> list[str]:
         """The paths of all notes the scope sees, sorted: what links are resolved against."""

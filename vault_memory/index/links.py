@@ -82,6 +82,14 @@ def links_to(sql: Connection, path: str, scope: Scope) -> list[FoundLink]:
     return [link for link in (_found(sql, row) for row in rows) if link.to == path]
 
 
+def links_of(sql: Connection, relation: str, scope: Scope, *, limit: int) -> list[FoundLink]:
+    """The first relations of one type between visible notes, by path and in their order there."""
+    clause, params = scope.to_sql()
+    query = f"SELECT {_LINK} WHERE l.relation = ? AND {clause} ORDER BY notes.path, l.n LIMIT ?"
+    found = [_found(sql, row) for row in sql.execute(query, (relation, *params, limit)).fetchall()]
+    return [link for link in found if link.to and _visible(sql, link.to, scope)]
+
+
 def _found(sql: Connection, row: tuple[str, str, str, str | None, LinkStyle]) -> FoundLink:
     path, ref, target, relation, style = row
     return FoundLink(path, ref, target, relation, resolve(target, path, CatalogPaths(sql), style=style, by_title=True))

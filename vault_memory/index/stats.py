@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from sqlite3 import Connection
 
 from vault_memory.memory.scope import Scope
@@ -14,6 +14,8 @@ from vault_memory.memory.times import time_of_text, time_text
 
 Counts = tuple[tuple[str, int], ...]
 """Value and number of notes, most frequent first, ties by value."""
+DAYS = 30
+"""How many days, today included, `by_day` goes back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,9 @@ class Stats:
         by_project: notes of no project count as `global`.
         by_actor: notes of no actor are left out.
         by_tag: tags of the front matter and of the body.
+        by_verification: unverified, confirmed, contradicted.
+        by_confidence: ten classes of stated confidence, from [0, 0.1) to [0.9, 1].
+        by_day: the last 30 days in UTC, oldest first, and how many memories were last changed on each.
         average_importance: of the memories that are not deleted; None when there are none.
         with_vector: notes of which at least one chunk has a vector; `underived`: notes still to be cut into chunks.
         drift: spellings of one domain that differ only in case, spaces, hyphens and underscores.
@@ -36,6 +41,9 @@ class Stats:
     by_actor: Counts
     by_domain: Counts
     by_tag: Counts
+    by_verification: Counts
+    by_confidence: tuple[int, ...]
+    by_day: Counts
     expired: int
     average_importance: float | None
     last_updated: datetime | None
@@ -63,6 +71,9 @@ def stats(sql: Connection, scope: Scope, now: datetime) -> Stats:
         by_actor=_kinds(sql, "actor", f"{seen} AND notes.actor IS NOT NULL", params),
         by_domain=domains,
         by_tag=_counted(sql.execute(_grouped("t.tag", tags, seen), params)),
+        by_verification=_kinds(sql, "verification", seen, params),
+        by_confidence=_confidence(sql, seen, params),
+        by_day=_days(sql, seen, params, now),
         expired=sql.execute(expired, (*params, time_text(now))).fetchone()[0],
         average_importance=average,
         last_updated=None if last is None else time_of_text(last),
@@ -79,6 +90,19 @@ def drift(domains: Iterable[str]) -> tuple[tuple[str, ...], ...]:
         key = "".join(c for c in fold(domain) if not c.isspace() and c not in "-_")
         groups.setdefault(key, []).append(domain)
     return tuple(sorted(tuple(sorted(group)) for group in groups.values() if len(group) > 1))
+
+
+def _confidence(sql: Connection, where: str, params: tuple[str, ...]) -> tuple[int, ...]:
+    query = _grouped("min(9, cast(notes.confidence * 10 + 1e-9 AS INTEGER))", "notes", where)
+    found = dict(sql.execute(query, params))
+    return tuple(found.get(n, 0) for n in range(10))
+
+
+def _days(sql: Connection, where: str, params: tuple[str, ...], now: datetime) -> Counts:
+    days = [f"{now - timedelta(days=ago):%Y-%m-%d}" for ago in reversed(range(DAYS))]
+    query = _grouped("substr(notes.updated_at, 1, 10)", "notes", f"{where} AND notes.updated_at >= ?")
+    found = dict(sql.execute(query, (*params, days[0])))
+    return tuple((day, found.get(day, 0)) for day in days)
 
 
 def _kinds(sql: Connection, value: str, where: str, params: tuple[str, ...]) -> Counts:

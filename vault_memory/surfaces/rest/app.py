@@ -17,6 +17,7 @@ from starlette.middleware import Middleware
 from vault_memory.errors import VaultError
 from vault_memory.surfaces.auth.guard import Guard
 from vault_memory.surfaces.dashboard import routes as dashboard
+from vault_memory.surfaces.dashboard.owner import OwnerRoutes
 from vault_memory.surfaces.dashboard.sessions import Sessions
 from vault_memory.surfaces.rest import native, pages
 from vault_memory.surfaces.rest.access import Access
@@ -95,6 +96,7 @@ def make_app(
         routes=[
             *Watching(service, upkeep, metrics, feed).routes(),
             *dashboard.routes(sessions, readonly=options.readonly),
+            *OwnerRoutes(service, tokens).routes(),
             *pages.routes(),
             *native.routes(service),
             *Contract(service).routes(),

@@ -14,6 +14,8 @@ import { Review } from './pages/review.js';
 import { Anchors } from './pages/anchors.js';
 import { Projects } from './pages/projects.js';
 import { Maintenance } from './pages/maintenance.js';
+import { Settings } from './pages/settings.js';
+import { apply } from './lib/theme.js';
 import { Record } from './record/record.js';
 
 const PAGES = {
@@ -25,6 +27,7 @@ const PAGES = {
   anchors: ['Anchors', Anchors, 'a'],
   projects: ['Projects', Projects, 'p'],
   maintenance: ['Maintenance', Maintenance, 'x'],
+  settings: ['Settings', Settings, 's'],
 };
 
 function Rail({ page, live, who, waiting, leave }) {
@@ -65,12 +68,15 @@ function Shell({ who, leave }) {
     else if (event.key === 'Escape' && !document.querySelector('dialog[open], form.edit') && query.ref) change({ ref: undefined, tab: undefined });
     else if (target && !query.ref) go(target[0]);
   });
-  useEffect(() => { document.title = `${title} · vault-memory`; }, [title]);
+  useEffect(() => {
+    document.title = `${title} · vault-memory`;
+    document.querySelector('.rail [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }); // the rail is a strip on a phone
+  }, [title]);
   return html`<div class="shell">
     <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById('main').focus(); }}>Skip to the page</a>
     <${Rail} page=${page} live=${live} who=${who} waiting=${queue ? queue.total : 0} leave=${leave}/>
     <div class=${query.ref ? 'with-record' : ''}>
-      <main id="main" tabindex="-1"><${Page} query=${query} who=${who}/></main>
+      <main id="main" tabindex="-1"><${Page} query=${query} who=${who} leave=${leave}/></main>
       ${query.ref && html`<${Record} key=${query.ref} reference=${query.ref} tab=${query.tab || 'note'} who=${who}/>`}
     </div>
     ${help && html`<${Shortcuts} pages=${PAGES} close=${() => setHelp(false)}/>`}
@@ -94,4 +100,5 @@ function App() {
   return who ? html`<${Shell} who=${who} leave=${leave}/>` : html`<${SignIn} done=${setWho}/>`;
 }
 
+apply();
 render(html`<${App}/>`, document.getElementById('app'));

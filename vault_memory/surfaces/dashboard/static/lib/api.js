@@ -37,11 +37,18 @@ function sent(method, document, signal) {
   return { method, signal, headers: { 'Content-Type': 'application/json', ...state.headers }, body: JSON.stringify(document) };
 }
 
-/** Run an operation; `given` without empty values is its request. */
+/** Run an operation; `given` without empty values is its request. A path is read instead, with `given` as its query. */
 export function call(operation, given = {}, signal) {
-  const document = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ''));
-  return request(`/v1/${operation}`, sent('POST', document, signal));
+  const named = Object.entries(given).filter(([, value]) => value !== undefined && value !== '');
+  if (operation.startsWith('/')) {
+    const query = new URLSearchParams(named).toString();
+    return request(query ? `${operation}?${query}` : operation, { signal, headers: state.headers });
+  }
+  return request(`/v1/${operation}`, sent('POST', Object.fromEntries(named), signal));
 }
+
+export const post = (path, document = {}) => request(path, sent('POST', document));
+export const remove = (path) => request(path, sent('DELETE', {}));
 
 /** Who is signed in, or null. An owner sees every actor's memories; a bound token sees its own. */
 export async function session() {
@@ -78,8 +85,7 @@ export function changes(onChange, onState) {
   };
 }
 
-/** The id of the operation that last wrote a memory: what `undo` takes. */
-export async function lastOperation(ref) {
-  const { versions } = await call('history', { ref, limit: 1 });
-  return versions.length ? versions[0].operation : null;
+/** The id of the operation that made `answer` of the memory `ref`, or that was `named` so lately: what `undo` takes. */
+export async function operationOf(ref, { revision, named }) {
+  return (await call('/dashboard/operation', { ref, revision: revision || undefined, named: revision ? undefined : named })).operation;
 }

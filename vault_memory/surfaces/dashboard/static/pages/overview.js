@@ -1,28 +1,28 @@
 // Overview: how much there is, how it is doing, and what happened lately.
-import { html, useEffect, useState } from '../lib/html.js';
-import { call } from '../lib/api.js';
+import { html } from '../lib/html.js';
 import { address } from '../lib/router.js';
-import { count, percent, plural } from '../lib/format.js';
-import { useCall, useChanges } from '../lib/use.js';
+import { count, percent, plural, words } from '../lib/format.js';
+import { useCall } from '../lib/use.js';
 import { Ago, Bars, Empty, Failure, Status, Type, Waiting } from '../ui/parts.js';
-
-const DAYS = 30;
-const AT_ONCE = 5;
 
 export function Overview() {
   const stats = useCall('stats');
   const status = useCall('status');
   if (stats.error) return html`<${Failure} ...${stats}/>`;
   if (stats.data && stats.data.total === 0) return html`<${FirstSteps}/>`;
+  const section = (title, counts, filter, label = (name) => name) => html`<section class="card"><h2>${title}</h2>${counts
+    ? html`<${Bars} counts=${counts} label=${label} limit=${7} to=${(name) => address('memories', { [filter]: name })}/>` : html`<${Waiting} rows=${7}/>`}</section>`;
   return html`<header class="head"><h1>Overview</h1><span class="quiet mono" title=${status.data?.root}>${status.data ? status.data.root.split('/').pop() : ''}</span></header>
     <div class="stack">
       <${Figures} stats=${stats.data}/>
       <div class="columns">
-        <section class="card"><h2>Last ${DAYS} days</h2><${Activity}/></section>
+        <section class="card"><h2>Last 30 days</h2><${Activity} stats=${stats.data}/></section>
         <section class="card"><h2>Health</h2><${Health} status=${status} stats=${stats.data}/></section>
-        <section class="card"><h2>Kinds</h2>${stats.data
-          ? html`<${Bars} counts=${stats.data.by_type} to=${(type) => address('memories', { type })}/>` : html`<${Waiting}/>`}</section>
-        <section class="card"><h2>Confidence</h2><${Confidence}/></section>
+      </div>
+      <div class="columns thirds">
+        ${section('Kinds', stats.data?.by_type, 'type', words)}
+        ${section('Projects', stats.data?.by_project, 'project')}
+        <section class="card"><h2>Confidence</h2><${Confidence} stats=${stats.data}/></section>
       </div>
       <section class="card"><h2>Recent changes</h2><${Recent}/></section>
     </div>`;
@@ -49,73 +49,34 @@ function Figures({ stats }) {
     <b class="number">${typeof value === 'number' ? count(value) : value}</b><span>${name === 'importance' ? 'average importance' : name}</span></a></li>`)}</ul>`;
 }
 
-/** Numbers of memories for many filters, a few requests at a time. */
-function useCounts(filters) {
-  const [counts, setCounts] = useState(null);
-  const changes = useChanges();
-  useEffect(() => {
-    const abort = new AbortController();
-    const found = new Array(filters.length).fill(0);
-    let next = 0;
-    const work = async () => {
-      while (next < filters.length) {
-        const at = next++;
-        found[at] = (await call('list', { ...filters[at], limit: 1, touch: false }, abort.signal)).total;
-      }
-    };
-    Promise.all(Array.from({ length: AT_ONCE }, work)).then(() => setCounts(found), () => {});
-    return () => abort.abort();
-  }, [changes]);
-  return counts;
+const dayName = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** Columns as high as their numbers, each `[key, name, n, address]`. */
+function Columns({ columns, low = false }) {
+  const most = Math.max(1, ...columns.map(([, , n]) => n));
+  return html`<div class=${low ? 'activity low' : 'activity'}>${columns.map(([key, name, n, to]) => html`<a key=${key} href=${to} title=${`${name}: ${n}`} aria-label=${`${name}: ${n}`}>
+    <i style=${{ height: `${n ? Math.max(4, (100 * n) / most) : 0}%` }}></i></a>`)}</div>`;
 }
 
-function days() {
-  const today = new Date();
-  today.setHours(0, 0, 0, 0);
-  return Array.from({ length: DAYS }, (_, n) => {
-    const from = new Date(today);
-    from.setDate(today.getDate() - (DAYS - 1 - n));
-    const to = new Date(from);
-    to.setDate(from.getDate() + 1);
-    return [from, to];
+function Activity({ stats }) {
+  if (!stats) return html`<${Waiting} rows=${5}/>`;
+  const days = stats.by_day.map(([day, n]) => {
+    const from = new Date(`${day}T00:00:00Z`);
+    const to = new Date(from.getTime() + 86_400_000);
+    return [day, dayName.format(from), n, address('timeline', { after: from.toISOString(), before: to.toISOString() })];
   });
+  const total = days.reduce((sum, [, , n]) => sum + n, 0);
+  return html`<p class="quiet small">${plural(total, 'memory', 'memories')} written or last changed, most on one day: ${count(Math.max(...days.map(([, , n]) => n)))}</p>
+    <${Columns} columns=${days}/><div class="axis small quiet"><span>${days[0][1]}</span><span>today</span></div>`;
 }
 
-function Activity() {
-  const spans = days();
-  const counts = useCounts(spans.map(([from, to]) => ({ updated_after: from.toISOString(), updated_before: to.toISOString() })));
-  const most = Math.max(1, ...(counts || []));
-  const name = (day) => day.toLocaleDateString('en-GB', { weekday: 'short', day: 'numeric', month: 'short' });
-  const total = (counts || []).reduce((sum, n) => sum + n, 0);
-  return html`<p class="quiet small">${counts ? `${plural(total, 'memory', 'memories')} written or last changed` : 'Counting'}</p>
-    <div class="activity">${spans.map(([from, to], n) => {
-      const found = counts ? counts[n] : 0;
-      return html`<a key=${n} href=${address('timeline', { after: from.toISOString(), before: to.toISOString() })}
-        title=${`${name(from)}: ${found}`} aria-label=${`${name(from)}: ${found}`}>
-        <i style=${{ height: `${found ? Math.max(6, (100 * found) / most) : 0}%` }}></i></a>`;
-    })}</div>
-    <div class="axis small quiet"><span>${name(spans[0][0])}</span><span>today</span></div>`;
-}
-
-const LEVELS = [['confirmed', { verification: 'confirmed' }], ['unverified', { verification: 'unverified' }],
-  ['contradicted', { verification: 'contradicted' }]];
-
-function Confidence() {
-  const [sample, setSample] = useState(null);
-  const changes = useChanges();
-  useEffect(() => {
-    call('list', { sort: 'updated_at', limit: 100, touch: false }).then((page) => setSample(page), () => {});
-  }, [changes]);
-  if (!sample) return html`<${Waiting}/>`;
-  const bins = new Array(10).fill(0);
-  for (const one of sample.items) bins[Math.min(9, Math.floor(one.confidence * 10))] += 1;
-  const most = Math.max(1, ...bins);
-  const share = (name) => sample.items.filter((one) => one.verification === name).length / Math.max(1, sample.items.length);
-  return html`<p class="quiet small">${sample.has_more ? 'The latest 100 memories' : 'All memories'}, by stated confidence</p>
-    <div class="activity low">${bins.map((n, at) => html`<span key=${at} title=${`${at * 10}–${at * 10 + 10} %: ${n}`}>
-      <i style=${{ height: `${n ? Math.max(6, (100 * n) / most) : 0}%` }}></i></span>`)}</div>
-    <div class="axis small quiet"><span>0</span><span>1</span></div>
-    <p class="small quiet">${LEVELS.map(([name]) => `${percent(share(name))} ${name}`).join(' · ')}</p>`;
+function Confidence({ stats }) {
+  if (!stats) return html`<${Waiting} rows=${5}/>`;
+  const bins = stats.by_confidence.map((n, at) => [at, `${at * 10} to ${at * 10 + 10} %`, n, address('memories')]);
+  const all = Math.max(1, stats.by_verification.reduce((sum, [, n]) => sum + n, 0));
+  return html`<p class="quiet small">How sure each memory says it is</p><${Columns} columns=${bins} low/>
+    <div class="axis small quiet"><span>0 %</span><span>100 %</span></div>
+    <p class="small quiet verified">${stats.by_verification.map(([name, n]) => `${percent(n / all)} ${name}`).join(' · ')}</p>`;
 }
 
 function Health({ status, stats }) {
@@ -130,13 +91,16 @@ function Health({ status, stats }) {
     ['Index', index.to_read + index.to_derive === 0, behind ? `up to date, ${plural(behind, 'change')} overlaid` : 'up to date',
       `${plural(index.to_read + index.to_derive, 'note')} still to read`],
     ['Vectors', covered > 0.99, `${percent(covered)} of notes`, `${percent(covered)} of notes`],
-    ['Watcher', watcher.running, 'follows edits as they are saved', 'not running; changes are found at the next look'],
+    ['Watcher', watcher.running && watcher.mode !== 'polling', 'follows edits as they are saved',
+      watcher.running ? `${watcher.mode}: ${watcher.detail}` : 'not running; changes are found at the next look'],
     ['Git', !git.waiting, git.queued ? `${plural(git.queued, 'write')} about to be committed` : 'everything is committed', git.waiting],
-    ['Notes', findings.length === 0, 'no findings', plural(findings.length, 'finding')],
+    ['Notes', findings.length === 0, 'no findings', html`<a href=${address('review')}>${plural(findings.length, 'finding')}</a>`],
+    ['Lifetime', stats.expired === 0, 'nothing has expired', html`<a href=${address('review')}>${plural(stats.expired, 'memory has', 'memories have')} expired</a>`],
   ];
+  const others = warnings.filter((text) => !text.includes('findings about notes'));
   return html`<ul class="bare health">${rows.map(([name, well, good, bad]) => html`<li key=${name} class=${well ? '' : 'bad'}>
       <b>${name}</b><span>${well ? good : bad}</span></li>`)}</ul>
-    ${warnings.length > 0 && html`<p class="small"><a href=${address('maintenance')}>${plural(warnings.length, 'warning')}: look at maintenance</a></p>`}`;
+    ${others.length > 0 && html`<p class="small"><a href=${address('maintenance')}>${plural(others.length, 'warning')}: look at maintenance</a></p>`}`;
 }
 
 function Recent() {

@@ -1,4 +1,4 @@
-// Review: pairs that wait for a person, what has findings or has expired; settled one by one, with a way back.
+// Review: pairs that wait for a person, settled one by one, with a way back; and what else wants looking at.
 import { html, useState } from '../lib/html.js';
 import { address } from '../lib/router.js';
 import { plural, words } from '../lib/format.js';
@@ -7,6 +7,7 @@ import { write } from '../lib/write.js';
 import { Plan } from '../ui/dialog.js';
 import { Lines } from '../ui/lines.js';
 import { Ago, Empty, Failure, Waiting } from '../ui/parts.js';
+import { Attention, Duplicates, Findings, Secrets } from './wanting.js';
 
 const ACTIONS = {
   supersede: ['The newer replaces the older', 'The older is archived and linked from the newer.'],
@@ -24,8 +25,10 @@ export function Review({ who }) {
             <p>When a new memory says nearly the same as an old one, or contradicts it, both are kept and the pair appears here. You decide which
             one holds.</p></${Empty}>`
         : queue.data.items.map((pair) => html`<${Pair} key=${pair.memory.ref + pair.rival.ref} pair=${pair} readonly=${who.readonly}/>`)}
-      <${Duplicates}/>
+      <${Attention} readonly=${who.readonly}/>
       <${Findings}/>
+      <${Duplicates} readonly=${who.readonly}/>
+      ${!who.readonly && html`<${Secrets}/>`}
     </div>`;
 }
 
@@ -43,23 +46,4 @@ function Pair({ pair, readonly }) {
       class=${name === 'supersede' ? 'main' : ''} onClick=${() => setAction(name)}>${title}</button>`)}</div>`}
     ${action && html`<${Plan} title=${ACTIONS[action][0]} verb="Settle" danger=${action === 'discard'} note=${ACTIONS[action][1]}
       lines=${[`Older: ${rival.title}`, `Newer: ${memory.title}`]} carry=${settle} close=${() => setAction(null)}/>`}</section>`;
-}
-
-function Duplicates() {
-  const [asked, setAsked] = useState(false);
-  const { data, error } = useCall(asked ? 'find_duplicates' : null, { limit: 20 });
-  return html`<section class="card"><h2>Look for duplicates</h2>
-    ${!asked ? html`<p class="quiet">Compares all memories with each other. It changes nothing.</p><button onClick=${() => setAsked(true)}>Look</button>`
-      : error ? html`<${Failure} error=${error}/>` : !data ? html`<${Waiting}/>`
-      : data.items.length === 0 ? html`<p class="quiet">No two memories say the same.</p>`
-      : html`<table class="list"><thead><tr><th>Kind</th><th>Older</th><th>Newer</th><th>What differs</th></tr></thead><tbody>${data.items.map((pair) => html`
-          <tr key=${pair.older.ref + pair.newer.ref}><td>${words(pair.kind)}</td><td><a href=${address('review', { ref: pair.older.ref })}>${pair.older.title}</a></td>
-          <td><a href=${address('review', { ref: pair.newer.ref })}>${pair.newer.title}</a></td><td class="quiet">${pair.differs}</td></tr>`)}</tbody></table>`}</section>`;
-}
-
-function Findings() {
-  const { data } = useCall('status');
-  if (!data || !data.findings.length) return null;
-  return html`<section class="card"><h2>Findings on notes</h2><table class="list"><tbody>${data.findings.slice(0, 50).map((one, n) => html`<tr key=${n}>
-    <td><a href=${address('review', { ref: one.path })}>${one.path}</a>${one.line ? `:${one.line}` : ''}</td><td>${one.reason}</td></tr>`)}</tbody></table></section>`;
 }
