@@ -6,7 +6,7 @@ import logging
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Collection
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -84,14 +84,6 @@ def make_app(
     service, metrics = Service(vault, readonly=options.readonly), Metrics()
     sessions = Sessions(tokens, lambda: secrets.token_urlsafe(32), time.monotonic)
     feed, mcp = Feed(lambda: vault.catalog.generation, stopping), McpOverHttp(service)
-
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
-            await stack.enter_async_context(feed.running())
-            await stack.enter_async_context(mcp.running())
-            yield
-
     return Starlette(
         routes=[
             *Watching(service, upkeep, metrics, feed).routes(),
@@ -110,8 +102,14 @@ def make_app(
             Middleware(Access, tokens=tokens, sessions=sessions, rates=rates, entrance=entrance),
         ],
         exception_handlers=_handlers(),
-        lifespan=lifespan,
+        lifespan=lambda app: _running(feed, mcp),
     )
+
+
+@asynccontextmanager
+async def _running(feed: Feed, mcp: McpOverHttp) -> AsyncIterator[None]:
+    async with feed.running(), mcp.running():
+        yield
 
 
 def _handlers() -> dict[Any, Any]:
