@@ -20,7 +20,7 @@ from vault_memory.files.watch import Mode, Watcher, WatchStatus
 from vault_memory.vault import Vault
 
 TICK_SECONDS: Final = 0.5
-STEP_MS: Final = 250.0
+STEP_MS: Final = 500.0
 """Work is done in steps of so long, and others may use the vault in between."""
 _BREATH_SECONDS: Final = 0.02
 _SETTLE_NS: Final = 200_000_000
@@ -40,7 +40,8 @@ class Upkeep:
     Args:
         vault: stays open until after `stop`.
         watch: also watch for changes by hand (another process may already be doing so).
-        fill_lancedb: keep LanceDB filled below `index.lancedb_from`, too: it takes a second and 120 MB to load.
+        fill_lancedb: below `index.lancedb_from`, too, keep a table in step that is there (`reindex --lancedb`).
+            Loading LanceDB takes a second and 120 MB, so a small vault without a table does without.
         seconds: a clock that never goes back.
     """
 
@@ -115,10 +116,10 @@ class Upkeep:
         return bool(left)
 
     def _fill(self) -> None:
-        """Bring LanceDB up to the vector file, when that has news for it."""
+        """Bring LanceDB up to the vector file, when that has news for it and somebody will ask it."""
         indexes, catalog = self._vault.indexes, self._vault.catalog
-        wanted = self._fill_lancedb or catalog.meta("chunk_count") >= self._vault.config.index.lancedb_from
-        if wanted and indexes.lancedb_lags():
+        big = catalog.meta("chunk_count") >= self._vault.config.index.lancedb_from
+        if (big or (self._fill_lancedb and catalog.meta("applied_lancedb"))) and indexes.lancedb_lags():
             self._next_fill = self._seconds() + LANCEDB_SECONDS
             indexes.applier.fill_lancedb()
 

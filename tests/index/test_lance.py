@@ -12,7 +12,9 @@ import pytest
 
 from tests.index.indexed_vault import ALL, NOW, SEMANTIC, IndexedVault, memory, model
 from vault_memory.files.lock import FileLock
+from vault_memory.index import lance
 from vault_memory.index.apply import Applier
+from vault_memory.index.apply_vectors import restart_vectors
 from vault_memory.index.candidates import CandidateSource
 from vault_memory.index.lance import LanceNear, check_lance, lance_folder
 from vault_memory.memory.filter import Filter
@@ -112,6 +114,26 @@ def test_a_doubled_row_is_found_by_the_check(tmp_path: Path) -> None:
     table.add(table.to_arrow().slice(0, 2))
     assert same_lists(vault), "each chunk once, even so"
     assert not check_lance(vault.catalog, vault.index)
+
+
+def test_chunks_made_anew_during_a_fill_leave_nothing_to_be_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = IndexedVault(tmp_path)
+    vault.put({f"n{n}.md": f"{TOPICS[n % 5]} number {n}" for n in range(30)})
+    tended = lance._tended
+
+    def and_meanwhile(table: object) -> None:
+        tended(table)
+        restart_vectors(vault.catalog)
+
+    monkeypatch.setattr(lance, "_tended", and_meanwhile)
+    vault.applier.fill_lancedb()
+    assert vault.catalog.meta("applied_lancedb") == 0
+    monkeypatch.undo()
+    vault.put({f"n{n}.md": f"{TOPICS[n % 5]} number {n}" for n in range(20)})
+    assert vault.applier.fill_lancedb() == 20
+    assert same_lists(vault)
 
 
 def _fill(folder: str, start) -> None:  # type: ignore[no-untyped-def]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -97,7 +98,27 @@ def test_bases_go_after_a_week_and_commits_get_an_index(product: Product, monkey
         vault.lease.release()
 
 
-def test_watch_fills_lancedb_and_ends_on_sigterm_with_everything_committed(product: Product) -> None:
+def test_watching_a_small_vault_never_loads_lancedb(product: Product) -> None:
+    (product.root / "by hand.md").write_text("# By hand\n\napricots ripen in June\n")
+    product.watch()
+    with open_vault(product.root) as vm:
+        catalog = vm._vault.catalog
+        until(lambda: catalog.generation and catalog.meta("applied_vectors") == catalog.generation)
+        time.sleep(1.5)  # two ticks
+        assert not catalog.meta("applied_lancedb")
+    assert product.watcher is not None
+    assert "lancedb" not in Path(f"/proc/{product.watcher.pid}/maps").read_text()
+
+
+@pytest.mark.parametrize("filled_before", [False, True])
+def test_watch_keeps_lancedb_filled_and_ends_on_sigterm_with_everything_committed(
+    product: Product, filled_before: bool
+) -> None:
+    if filled_before:
+        (product.root / "first.md").write_text("plums\n")
+        product.cli("reindex", "--lancedb")
+    else:
+        (product.root / ".vault-memory/config.toml").write_text("[index]\nlancedb_from = 1\n")
     product.watch()
     product.cli("remember", "Deploys go through fly.io")
     (product.root / "by hand.md").write_text("# By hand\n\napricots ripen in June\n")
@@ -108,7 +129,8 @@ def test_watch_fills_lancedb_and_ends_on_sigterm_with_everything_committed(produ
         assert vm._vault.commits.waiting == ""
     assert product.stop() == 0
     assert "5433" in person_git(product.root, "log", "-p", "--format=%s")
-    assert product.git("status", "--porcelain").stdout.splitlines() == ['?? "by hand.md"']
+    by_hand = {"first.md", '"by hand.md"', ".vault-memory/config.toml"}
+    assert {line[3:] for line in product.git("status", "--porcelain").stdout.splitlines()} <= by_hand
     with (product.root / ".vault-memory/state/vault.lock").open("ab") as lock:
         assert lock_descriptor(lock.fileno())
 

@@ -5,7 +5,6 @@ Questions come from this process, which looks at no disk while another one watch
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -98,7 +97,7 @@ def idle(product: Product, notes: int, seconds: float) -> None:
     product.watch()
     with open_vault(product.root) as vm:
         catalog = vm._vault.catalog
-        until(lambda: catalog.meta("applied_lancedb") == catalog.generation and not catalog.underived_count(), 90)
+        until(lambda: catalog.meta("applied_text") == catalog.generation and not catalog.underived_count(), 90)
         until(lambda: catalog.meta("bases_expired"), 60)  # the chores of the day are done
         index = vm._vault.folders.index
 
@@ -228,7 +227,6 @@ def test_a_killed_watcher_is_replaced_and_nothing_is_missed(product: Product, vm
     product.kill_watcher()
     (product.root / "two.md").write_text("basalt\n")
     assert found(vm, "basalt") == ["two.md"]
-    shutil.rmtree(vm._vault.folders.index / "lancedb", ignore_errors=True)
     product.watch()
     (product.root / "one.md").write_text("granite\n")
     (product.root / "two.md").rename(product.root / "three.md")

@@ -49,20 +49,15 @@ def fill_lance(catalog: Catalog, folder: Path, boot: str) -> int:
     The caller holds the index lock; `boot` tells this boot of the machine from others. A table that was left in the
     middle of a fill or that an earlier boot wrote is read first, and one that cannot be used is made anew.
     """
-    state = _current(catalog)
-    if state.lancedb_boot != boot:
+    if _current(catalog).lancedb_boot != boot:
         check_lance(catalog, folder)
-        state = _current(catalog)
-    if not state.dimensions:
-        return 0  # no chunk has had a vector yet
     try:
-        table = _opened(folder) if state.applied_lancedb else None
-        return _filled(catalog, folder, state, table, boot)
+        return _filled(catalog, folder, boot)
     except _FAILURES:
-        if not state.applied_lancedb:
+        if not _current(catalog).applied_lancedb:
             raise
     restart_lance(catalog, folder)
-    return fill_lance(catalog, folder, boot)
+    return _filled(catalog, folder, boot)
 
 
 def restart_lance(catalog: Catalog, folder: Path) -> None:
@@ -147,25 +142,36 @@ def _current(catalog: Catalog) -> IndexState:
         return read_state(sql)
 
 
-def _filled(catalog: Catalog, folder: Path, state: IndexState, table: Any, boot: str) -> int:
+def _filled(catalog: Catalog, folder: Path, boot: str) -> int:
     catalog.set_meta(lancedb_boot="")
-    rows = map_rows(folder, state.vector_epoch, state.vector_rows, state.dimensions)
+    # One view for all that follows: who makes the chunks anew takes no index lock, so it may happen at any time.
     with catalog.reading() as sql:
+        state = read_state(sql)
         span = (state.applied_lancedb, state.applied_vectors)
         gone = sql.execute("SELECT chunk FROM gone WHERE generation > ?", span[:1]).fetchall()
         new = sql.execute(f"SELECT chunk, row FROM chunks WHERE {_NEWER} ORDER BY row", span).fetchall()
-    if table is None:
-        table = _database(folder).create_table(_TABLE, schema=_schema(state.dimensions), mode="overwrite")
-    else:
+    if not state.dimensions:
+        return 0  # no chunk has had a vector yet
+    rows = map_rows(folder, state.vector_epoch, state.vector_rows, state.dimensions)
+    if state.applied_lancedb:
+        table = _opened(folder)
         _delete(table, [chunk for chunk, *_ in [*gone, *new]])
+    else:
+        table = _database(folder).create_table(_TABLE, schema=_schema(state.dimensions), mode="overwrite")
     for start in range(0, len(new), BATCH_CHUNKS):
         batch = np.array(new[start : start + BATCH_CHUNKS], np.int64)
         table.add(_batch(batch[:, 0], rows.vectors[batch[:, 1]]))
     _tended(table)
     with catalog.writing() as sql:
-        if read_state(sql).applied_lancedb == state.applied_lancedb:
+        if _same(state, read_state(sql)):
             set_meta(sql, {"applied_lancedb": state.applied_vectors, "lancedb_boot": boot})
     return int(table.count_rows())
+
+
+def _same(one: IndexState, other: IndexState) -> bool:
+    """Whether the chunks that were filled in are still those of the catalog."""
+    names = ("born", "fingerprint", "applied_vectors", "vector_epoch", "applied_lancedb")
+    return all(getattr(one, name) == getattr(other, name) for name in names)
 
 
 def _schema(dimensions: int) -> Any:
