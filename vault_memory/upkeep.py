@@ -165,7 +165,9 @@ class Upkeep:
             raise
 
     def _idle(self) -> None:
-        self._beat(time.time_ns())
+        seen_ns = time.time_ns()
+        self._vault.look(())  # a commit changes no note, yet dates notes that state none
+        self._beat(seen_ns)
 
     def _beat(self, seen_ns: int) -> None:
         """Polling sees changes late, so only a real watch vouches for the catalog."""

@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import subprocess
 import tempfile
+from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,9 +20,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from tests.files.git_vault import person_git
-from tests.integration.product import until
+from tests.integration.product import PROGRAM, until
 from vault_memory import init_vault, open_vault
 from vault_memory.errors import MalformedNote, MemoryNotFound, RevisionConflict, VaultError
+from vault_memory.index.text import TextReader, TextWriter, text_folder
 from vault_memory.memory.model import revision_of
 from vault_memory.memory.scope import UNBOUND
 from vault_memory.surfaces.python import VaultMemory
@@ -46,6 +50,9 @@ COMPARED = (
 class ProductMachine(RuleBasedStateMachine):
     """One vault with a watcher, a tool that writes, an editor and a person with git."""
 
+    patience = 20.0
+    """Seconds until the catalog must equal the disk."""
+
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
@@ -56,6 +63,7 @@ class ProductMachine(RuleBasedStateMachine):
         self.by_hand: dict[str, bytes] = {}
         """What the editor saved last at a path, while no tool has changed it since."""
         self.watching: tuple[VaultMemory, Upkeep] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self.vm = self.opened()
 
     def opened(self) -> VaultMemory:
@@ -66,6 +74,7 @@ class ProductMachine(RuleBasedStateMachine):
             self.settle()
         finally:
             self.end_the_watcher()
+            self.kill_the_watching_process()
             self.vm.close()
             shutil.rmtree(self.folder)
 
@@ -160,6 +169,21 @@ class ProductMachine(RuleBasedStateMachine):
     def lose_the_watcher(self) -> None:
         self.end_the_watcher()
 
+    @precondition(lambda self: self.process is None)
+    @rule()
+    def start_a_watching_process(self) -> None:
+        """As a person starts it; it is not waited for, so whatever comes next meets it at its start."""
+        command = [*PROGRAM, "watch", "--vault", str(self.root)]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    @rule()
+    def kill_the_watching_process(self) -> None:
+        """kill -9, in the middle of whatever it was at."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
     @rule()
     def die_and_start_again(self) -> None:
         """Another process: nothing is flushed, nothing is closed in order."""
@@ -171,8 +195,9 @@ class ProductMachine(RuleBasedStateMachine):
         if self.watching is not None:
             assert self.watching[1].wait_idle(60)
         self.vm.list(limit=1, touch=False)
-        until(self.in_step, 20)
+        until(self.in_step, self.patience)
         self.compare_with_a_fresh_index()
+        self.compare_the_index_with_the_catalog()
         for name, data in self.by_hand.items():
             assert (self.root / name).read_bytes() == data, f"{name} was written by nobody's hand"
 
@@ -186,8 +211,6 @@ class ProductMachine(RuleBasedStateMachine):
         return known == disk
 
     def compare_with_a_fresh_index(self) -> None:
-        hits = [found(self.vm, word) for word in WORDS]
-        seen = {row.memory.path: row.memory for row in rows(self.vm)}
         place = self.folder / "fresh"
         shutil.copytree(
             self.root, place, copy_function=shutil.copy2, ignore=shutil.ignore_patterns("index", "state"), symlinks=True
@@ -195,14 +218,30 @@ class ProductMachine(RuleBasedStateMachine):
         try:
             with open_vault(place, clock=lambda: datetime.now(UTC) + self.ahead) as fresh:
                 fresh.list(limit=1, touch=False)
-                expected = {row.memory.path: row.memory for row in rows(fresh)}
-                assert seen.keys() == expected.keys()
-                for path, memory in seen.items():
-                    for name in COMPARED:
-                        assert getattr(memory, name) == getattr(expected[path], name), (path, name)
-                assert hits == [found(fresh, word) for word in WORDS]
+                expected = known(fresh)
+                until(lambda: known(self.vm).keys() == expected.keys(), self.patience)
+                with contextlib.suppress(AssertionError):  # a watcher looks for commits every other second
+                    until(lambda: known(self.vm) == expected, self.patience)
+                assert known(self.vm) == expected
+                for word in WORDS:
+                    assert found(self.vm, word) == found(fresh, word), word
         finally:
             shutil.rmtree(place)
+
+    def compare_the_index_with_the_catalog(self) -> None:
+        """Each chunk once and no other: what a search would hide is looked for as well."""
+        vault = self.vm._vault
+        vault.indexes.applier.apply(wait=True)
+        with vault.catalog.reading() as sql:
+            chunks = [chunk for (chunk,) in sql.execute("SELECT chunk FROM chunks")]
+        epoch = vault.catalog.meta("text_epoch")
+        held = Counter(TextReader(text_folder(vault.folders.index, epoch)).keys()) if epoch else Counter()
+        assert held == Counter(chunks)
+
+
+def known(vm: VaultMemory) -> dict[str, dict[str, Any]]:
+    """What is compared of each note, by path."""
+    return {row.memory.path: {name: getattr(row.memory, name) for name in COMPARED} for row in rows(vm)}
 
 
 def rows(vm: VaultMemory) -> list[Any]:
@@ -229,3 +268,59 @@ class LongProductMachine(ProductMachine):
 
 TestProductForLong = pytest.mark.slow(pytest.mark.timeout(3600)(LongProductMachine.TestCase))
 TestProductForLong.settings = settings(max_examples=100, stateful_step_count=40, **_QUIET)
+
+
+class Twin(ProductMachine):
+    """The same with a part of the product broken: a machine that does not notice proves nothing."""
+
+    patience = 3.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.start_a_watcher()
+        self.save_in_an_editor("a.md", TEXTS[0])
+        self.settle()
+
+
+@pytest.fixture
+def twin() -> Iterator[Twin]:
+    made = Twin()
+    yield made
+    made.end_the_watcher()
+    made.vm.close()
+    shutil.rmtree(made.folder)
+
+
+def test_a_watcher_that_drops_moves_is_noticed(twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken_in = Upkeep._changed
+
+    def only_what_is_there(self: Upkeep, paths: frozenset[str] | None) -> None:
+        taken_in(self, paths and frozenset(path for path in paths if (twin.root / path).exists()))
+
+    twin.end_the_watcher()
+    monkeypatch.setattr(Upkeep, "_changed", only_what_is_there)
+    twin.start_a_watcher()
+    twin.settle()
+    twin.move_by_hand("a.md", "b.md")
+    with pytest.raises(AssertionError):
+        twin.settle()
+
+
+def test_an_apply_that_removes_nothing_is_noticed(twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TextWriter, "remove", lambda self, keys: None)
+    twin.delete_by_hand("a.md")
+    with pytest.raises(AssertionError):
+        twin.settle()
+
+
+def test_a_tool_that_touches_another_note_is_noticed(twin: Twin) -> None:
+    (twin.root / "a.md").write_bytes(TEXTS[0].encode() + b" ")
+    with pytest.raises(AssertionError):
+        twin.settle()
+
+
+def test_the_machine_is_content_with_the_product(twin: Twin) -> None:
+    twin.move_by_hand("a.md", "b.md")
+    twin.settle()
+    twin.delete_by_hand("b.md")
+    twin.settle()

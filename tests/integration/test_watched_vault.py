@@ -209,6 +209,18 @@ def test_a_checkout_of_another_branch_is_followed(product: Product, vm: VaultMem
     assert counts == 200
 
 
+def test_a_commit_alone_dates_the_notes_that_state_no_date(product: Product, vm: VaultMemory) -> None:
+    (product.root / "old.md").write_text("quartz\n")
+    until(lambda: found(vm, "quartz") == ["old.md"])
+    product.git("add", "old.md")
+    product.git("commit", "-q", "-m", "kept since then", "--date", "2020-02-02T12:00:00Z")
+
+    def years() -> set[int]:
+        return {item.created_at.year for item in vm.list(touch=False).items if item.created_at}
+
+    until(lambda: years() == {2020}, 20)
+
+
 def test_the_vault_going_away_takes_no_note_with_it(product: Product, vm: VaultMemory, tmp_path: Path) -> None:
     (product.root / "here.md").write_text("quartz\n")
     until(lambda: found(vm, "quartz") == ["here.md"])
