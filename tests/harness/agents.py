@@ -1,6 +1,7 @@
 """Starts the real coding agents from npm against the fake model, in a home folder of the test's own.
 
-`VAULT_MEMORY_TEST_AGENTS` names a folder with their `node_modules`; without it the programs on the PATH are taken.
+`VAULT_MEMORY_TEST_AGENTS` names the folder (or several, as in PATH) with their `node_modules`; without it the programs
+on the PATH are taken.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ TIMEOUT_SECONDS = 200
 
 def search_path() -> str:
     """The PATH with the agents' own folder first."""
-    here = [str(Path(FOLDER, "node_modules", ".bin"))] if FOLDER else []
+    here = [str(Path(folder, "node_modules", ".bin")) for folder in FOLDER.split(os.pathsep) if folder]
     return os.pathsep.join([*here, os.environ["PATH"]])
 
 

@@ -220,6 +220,15 @@ def test_memory_text_cannot_close_its_fence(raw: Raw) -> None:
     assert "data" in shown.splitlines()[0]
 
 
+def test_a_resource_or_prompt_that_is_not_there_is_an_error_that_says_so(raw: Raw) -> None:
+    raw.start()
+    found = raw.ask("resources/read", uri="memory://path/nowhere.md")["error"]
+    assert (found["code"], found["data"]["uri"]) == (-32602, "memory://path/nowhere.md")
+    found = raw.ask("prompts/get", name="nothing")["error"]
+    assert found["code"] == -32602
+    assert found["data"]["errors"][0]["allowed"]
+
+
 def test_a_memory_is_a_resource_by_id_and_by_path(raw: Raw) -> None:
     raw.start()
     raw.call("remember", content="A resource to read", title="Resource")

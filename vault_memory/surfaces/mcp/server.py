@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import anyio.to_thread
 import mcp_types as types
 from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
 
 from vault_memory import __version__
 from vault_memory.errors import InvalidRequest, VaultError
@@ -37,6 +38,7 @@ _ANNOTATIONS: Final = {
     "write": types.ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False),
     "destructive": types.ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False),
 }
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
@@ -90,7 +92,7 @@ class _Surface:
 
     async def read_resource(self, ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
-        text, mime_type = await anyio.to_thread.run_sync(partial(self._read, uri))
+        text, mime_type = await _answered(partial(self._read, uri), uri=uri)
         content = types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
         return types.ReadResourceResult(contents=[content])
 
@@ -109,7 +111,7 @@ class _Surface:
         return types.ListPromptsResult(prompts=prompts)
 
     async def get_prompt(self, ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        text = await anyio.to_thread.run_sync(partial(self._prompt, params.name, params.arguments or {}))
+        text = await _answered(partial(self._prompt, params.name, params.arguments or {}))
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(messages=[message])
 
@@ -157,6 +159,19 @@ class _Surface:
             raise InvalidRequest.of("name", f"unknown prompt '{name}'", allowed=[p.name for p in self._profile.prompts])
         with self._lock:
             return prompt.text(self._open(False), arguments)
+
+
+async def _answered(work: Callable[[], T], **about: str) -> T:
+    """What `work` finds, in a worker thread.
+
+    Raises:
+        MCPError: a refusal, with the problem object and `about` as its data; resources and prompts have no other way
+            to say no.
+    """
+    try:
+        return await anyio.to_thread.run_sync(work)
+    except VaultError as error:
+        raise MCPError(types.INVALID_PARAMS, error.detail, error.problem() | about) from error
 
 
 def _text(*texts: str) -> types.CallToolResult:

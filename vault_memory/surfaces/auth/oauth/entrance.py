@@ -71,10 +71,10 @@ class Entrance:
         self._paths = ("", "/mcp", *(f"/mcp/{profile}" for profile in sorted(profiles)))
         self._sign_ins = sign_ins
         parts = urlsplit(public_url)
+        self._loopback = is_loopback(parts.hostname or "")
         self._provider = Provider(
-            public_url, registered, sign_ins, secrets, loopback=is_loopback(parts.hostname or ""),
-            resource=self._resource,
-        )  # fmt: skip
+            public_url, registered, sign_ins, secrets, loopback=self._loopback, resource=self._resource
+        )
         self._consent = Consent(self._provider, passphrase, secure=parts.scheme == "https")
         self._authorize = AuthorizationHandler(self._provider)
         self._token = TokenHandler(self._provider, ClientAuthenticator(self._provider))
@@ -151,7 +151,8 @@ class Entrance:
                 "issuer": self._url,
                 "token_endpoint_auth_methods_supported": ["none"],
                 "revocation_endpoint_auth_methods_supported": ["none"],
-                "client_id_metadata_document_supported": True,
+                # a server for this machine alone may have no network to fetch descriptions by
+                "client_id_metadata_document_supported": not self._loopback,
                 "authorization_response_iss_parameter_supported": True,
             }
         )
