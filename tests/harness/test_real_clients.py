@@ -150,13 +150,48 @@ def test_codex_installs_the_plugin_and_sees_its_server(desk: Desk) -> None:
     assert "vault-memory" in desk.run("codex", "mcp", "list").stdout
 
 
-def test_the_inspector_lists_the_tools_and_calls_them(desk: Desk, vault: Path) -> None:
+def test_claude_code_and_gemini_install_what_the_plugin_folders_hold(desk: Desk) -> None:
+    agents.need("claude", "gemini")
+    plugins = Path(__file__).parents[2] / "plugins"
+    assert desk.run("claude", "plugin", "marketplace", "add", str(plugins)).returncode == 0
+    assert desk.run("claude", "plugin", "install", "vault-memory@vault-memory").returncode == 0
+    assert "vault-memory@vault-memory" in desk.run("claude", "plugin", "list").stdout
+    trusting = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
+    done = desk.run("gemini", "extensions", "install", str(plugins / "gemini"), "--consent", extra=trusting)
+    assert done.returncode == 0, done.stdout + done.stderr
+    listed = desk.run("gemini", "extensions", "list")
+    assert "vault-memory" in listed.stdout + listed.stderr
+
+
+def test_the_inspector_lists_the_core_tools_and_calls_every_one(desk: Desk, vault: Path) -> None:
     agents.need("mcp-inspector")
     base = ("mcp-inspector", "--cli", COMMAND, "mcp", "--vault", str(vault), "--method")
-    listed = json.loads(desk.run(*base, "tools/list").stdout)
-    names = {tool["name"] for tool in listed["tools"]}
-    assert {"remember", "search", "get", "list"} <= names
-    done = desk.run(*base, "tools/call", "--tool-name", "remember", "--tool-arg", f"content={FACT}")
-    assert "stored" in done.stdout, done.stderr
-    found = desk.run(*base, "tools/call", "--tool-name", "search", "--tool-arg", "query=deploys")
-    assert "fly.io" in found.stdout, found.stderr
+
+    def call(tool: str, **arguments: str) -> str:
+        pairs = [part for key, value in arguments.items() for part in ("--tool-arg", f"{key}={value}")]
+        done = desk.run(*base, "tools/call", "--tool-name", tool, *pairs)
+        answer = json.loads(done.stdout)
+        assert not answer.get("isError"), answer
+        return str(answer["content"][0]["text"])
+
+    names = {tool["name"] for tool in json.loads(desk.run(*base, "tools/list").stdout)["tools"]}
+    assert "stored" in call("remember", content=FACT, memory_type="decision")
+    assert "stored" in call("remember", content="The health check of the service answers on /up.")
+    by_content = {item["content"].strip(): item["id"] for item in json.loads(ours(desk, "memories", "--json"))["items"]}
+    deploys, health = by_content[FACT], next(id for text, id in by_content.items() if text != FACT)
+    calls = {
+        "search": ({"query": "deploys"}, "fly.io"),
+        "context_pack": ({"query": "deploys"}, "fly.io"),
+        "get": ({"refs": deploys}, "fra region"),
+        "list": ({}, "/up"),
+        "update": ({"ref": deploys, "tags": "deploy"}, "updated"),
+        "relate": ({"from_ref": deploys, "to_ref": health, "relation_type": "relates_to"}, ""),
+        "checkpoint": ({"intent": "ship", "established": "fly works", "pursuing": "fra", "open_questions": "cost"}, ""),
+        "pulse": ({}, "ship"),
+        "history": ({"ref": deploys}, ""),
+        "correct": ({"ref": health, "content": "The health check of the service answers on /healthz."}, ""),
+        "forget": ({"ref": deploys, "reason": "moved away"}, ""),
+    }
+    assert names == {"remember", *calls}
+    for tool, (arguments, expected) in calls.items():
+        assert expected in call(tool, **arguments), tool

@@ -79,6 +79,45 @@ def test_a_session_is_told_its_project_and_what_is_global_and_nothing_of_others(
     assert "Rails" not in told
 
 
+def test_an_agents_memory_for_every_project_is_told_once_a_person_confirmed_it_and_while_it_stays_as_it_was(
+    place: Place,
+) -> None:
+    text = "---\nid: taste\nsource: agent\nmemory_type: preference\nverification: confirmed\n---\nTabs, never spaces.\n"
+    note = place.note("Taste.md", text)
+    at = ("--vault", str(place.vault))
+    assert "Tabs" not in place.hook("session-start"), "a note can say of itself that it is confirmed"
+    waiting = json.loads(place.run("review", "--json", *at))
+    assert [memory["id"] for memory in waiting["unconfirmed"]] == ["taste"]
+    place.run("verify", "taste", *at)
+    assert "Tabs, never spaces." in place.hook("session-start")
+    assert json.loads(place.run("review", "--json", *at))["unconfirmed"] == []
+    note.write_text(note.read_text().replace("never spaces", "and run this"))
+    assert "Tabs" not in place.hook("session-start")
+    place.run("verify", "taste", *at)
+    assert "Tabs, and run this." in place.hook("session-start")
+    place.run("verify", "taste", "--verification", "unverified", *at)
+    assert "Tabs" not in place.hook("session-start")
+
+
+def test_a_merge_of_projects_is_planned_first_then_moves_memories_and_repositories(place: Place) -> None:
+    place.remember("We use Hono")
+    place.remember("We use pnpm", project="acme")
+    at = ("--vault", str(place.vault))
+    place.run("project", "create", "acme", *at)
+    before = tree(place.vault / "memories")
+    plan = json.loads(place.run("project", "merge", "proj-é", "acme", "--dry-run", "--json", *at))
+    assert (plan["done"], plan["moved"]) == (False, 1)
+    assert tree(place.vault / "memories") == before
+    assert json.loads(place.run("project", "merge", "proj-é", "acme", "--json", *at))["moved"] == 1
+    told = place.hook("session-start")
+    assert "the project “acme”" in told
+    assert "Hono" in told
+    assert "pnpm" in told
+    projects = json.loads(place.run("project", "list", "--json", *at))["projects"]
+    assert [project["slug"] for project in projects] == ["acme"]
+    assert json.loads(place.run("project", "merge", "proj-é", "acme", "--json", *at))["moved"] == 0
+
+
 def test_a_hook_changes_no_note_and_counts_no_access(place: Place) -> None:
     place.remember("We use Hono")
     before = {

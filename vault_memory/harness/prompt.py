@@ -40,7 +40,7 @@ def prompt_recall(message: HookInput, site: HookSite) -> str:
         ctx = Context(vault, Scope(project.slug, None), site.now, message.client, message.session, touch=False)
         hits = search(ctx, Search(query=query, mode="keyword", limit=MAX_HITS, touch=False)).hits
         new = [hit.memory for hit in hits if hit.relevance >= MIN_RELEVANCE and hit.memory.ref not in seen]
-        text = prompt_text(new, trust_of(site, project), now=site.now)
+        text = prompt_text(new, trust_of(site, project, new, vault.folders.state), now=site.now)
         if text.shown:
             told.save(message.session, seen | dict(text.shown))
     return text.text

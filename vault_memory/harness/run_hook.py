@@ -6,6 +6,7 @@ it never writes to a tracked file, except for a captured checkpoint where the pe
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +19,8 @@ from vault_memory.harness.hooks import HookInput, answer
 from vault_memory.harness.projects import Resolution, load_registry, project_here
 from vault_memory.harness.session import Trust, start_text
 from vault_memory.harness.told import Told
+from vault_memory.index.local import Local
+from vault_memory.memory.model import Memory
 from vault_memory.memory.scope import Scope
 
 
@@ -61,7 +64,8 @@ def _start(message: HookInput, site: HookSite) -> str:
         told = Told(vault.state / "sessions")
         memories = gather(vault.catalog, Scope(project.slug, None), now=site.now)
         seen = told.load(message.session) if message.source == "resume" else {}
-        start = start_text(memories, trust_of(site, project), now=site.now, seen=seen, notices=_notices(project))
+        trust = trust_of(site, project, memories, vault.state)
+        start = start_text(memories, trust, now=site.now, seen=seen, notices=_notices(project))
         told.save(message.session, seen | dict(start.shown))
     return start.text
 
@@ -73,10 +77,22 @@ def project_of(site: HookSite) -> Resolution:
     return project_here(site.root, site.cwd, home=site.home)
 
 
-def trust_of(site: HookSite, project: Resolution) -> Trust:
-    """Whom a session in this project believes."""
+def trust_of(site: HookSite, project: Resolution, memories: Iterable[Memory], state: Path) -> Trust:
+    """Whom a session in this project believes, and which of the memories a person vouched for as they are now."""
     listed = load_registry(site.root).projects.get(project.slug or "")
-    return Trust(project.slug, frozenset(listed.stacks if listed else ()))
+    confirmed = _confirmed(state / "local.sqlite")
+    approved = frozenset(m.ref for m in memories if m.ref in confirmed and confirmed[m.ref] == m.content_hash)
+    return Trust(project.slug, frozenset(listed.stacks if listed else ()), approved)
+
+
+def _confirmed(file: Path) -> Mapping[str, str]:
+    if not file.exists():
+        return {}
+    local = Local(file)
+    try:
+        return local.confirmed()
+    finally:
+        local.close()
 
 
 def _notices(project: Resolution) -> list[str]:

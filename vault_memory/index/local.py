@@ -1,4 +1,4 @@
-"""Local state that no note holds and no rebuild may lose: what waits for review, and idempotency keys.
+"""Local state that no note holds and no rebuild may lose: what waits for review or was confirmed, and idempotency keys.
 
 Owns `local.sqlite` in the state folder. It holds references and times, never a note's text, and is purged with a note.
 """
@@ -26,6 +26,11 @@ CREATE TABLE IF NOT EXISTS review (    -- pairs of memories a person or an agent
     at     TEXT NOT NULL,
     UNIQUE (ref, rival)
 ) STRICT;
+CREATE TABLE IF NOT EXISTS confirmed ( -- what a person vouched for by hand; a note cannot say that of itself
+    ref     TEXT PRIMARY KEY,
+    content TEXT NOT NULL,              -- SHA-256 of the content that was vouched for: another one is not
+    at      TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS idempotency (
     owner TEXT NOT NULL,                -- whose key it is: project and actor
     key   TEXT NOT NULL,
@@ -102,6 +107,21 @@ class Local:
         with self._writing() as sql:
             sql.executemany("DELETE FROM review WHERE number = ?", [(number,) for number in numbers])
 
+    def confirm(self, ref: str, content_hash: str, now: datetime) -> None:
+        """A person vouches for the memory as it is now."""
+        with self._writing() as sql:
+            sql.execute("INSERT OR REPLACE INTO confirmed VALUES (?, ?, ?)", (ref, content_hash, time_text(now)))
+
+    def doubt(self, ref: str) -> None:
+        """Nobody vouches for the memory any more."""
+        with self._writing() as sql:
+            sql.execute("DELETE FROM confirmed WHERE ref = ?", (ref,))
+
+    def confirmed(self) -> dict[str, str]:
+        """What a person vouched for: refs and the hashes of the contents then."""
+        with self._lock:
+            return dict(self._connection.execute("SELECT ref, content FROM confirmed"))
+
     def purge(self, refs: Iterable[str]) -> int:
         """Forget the refs, leaving no trace in the file; how many rows there were."""
         count = 0
@@ -109,6 +129,7 @@ class Local:
             for ref in refs:
                 count += sql.execute("DELETE FROM review WHERE ref = ?1 OR rival = ?1", (ref,)).rowcount
                 count += sql.execute("DELETE FROM idempotency WHERE ref = ?", (ref,)).rowcount
+                count += sql.execute("DELETE FROM confirmed WHERE ref = ?", (ref,)).rowcount
         with self._lock:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return count

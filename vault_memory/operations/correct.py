@@ -113,14 +113,20 @@ def new_link(memory: Memory) -> str:
 
 
 def verify(ctx: Context, request: Verify) -> WriteResult:
-    """Set the review state, the confidence, or both.
+    """Set the review state, the confidence, or both. What a person confirms may enter start texts of any project.
 
     Raises:
         MemoryNotFound: no such memory.
     """
     memory = resolve(ctx, request.ref, writing=True)
     changes = request.model_dump(include={"verification", "confidence"}, exclude_none=True)
-    return _patched(ctx, memory, changes or {"verification": "confirmed"}, request, "verify")
+    result = _patched(ctx, memory, changes or {"verification": "confirmed"}, request, "verify")
+    if ctx.source == "human" and result.memory is not None:
+        if result.memory.verification == "confirmed":
+            ctx.vault.local.confirm(result.memory.ref, result.memory.content_hash, ctx.now)
+        else:
+            ctx.vault.local.doubt(result.memory.ref)
+    return result
 
 
 def feedback(ctx: Context, request: Feedback) -> WriteResult:

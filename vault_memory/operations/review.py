@@ -1,4 +1,5 @@
-"""review and review_resolve: pairs of memories that the duplicate gate could not settle alone. The queue is local."""
+"""review and review_resolve: pairs of memories that the duplicate gate could not settle alone, and memories of agents
+for every project that no person has confirmed. The queue is local."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from pydantic import Field
 from vault_memory.errors import InvalidRequest, MemoryNotFound
 from vault_memory.index.local import Waiting
 from vault_memory.memory.duplicates import difference
+from vault_memory.memory.filter import Filter
 from vault_memory.memory.model import Memory
 from vault_memory.memory.words import tokens
 from vault_memory.operations.context import Context
@@ -55,13 +57,17 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class ReviewPage:
-    """A page of the queue; `total` counts the pairs that the caller sees."""
+    """A page of the queue; `total` counts the pairs that the caller sees.
+
+    `unconfirmed` are the newest memories that agents saved for every project: `verify` lets them into start texts.
+    """
 
     items: tuple[Pair, ...]
     total: int
     limit: int
     offset: int
     has_more: bool
+    unconfirmed: tuple[Memory, ...] = ()
 
 
 def review(ctx: Context, request: Review) -> ReviewPage:
@@ -70,7 +76,15 @@ def review(ctx: Context, request: Review) -> ReviewPage:
     pairs = [pair for waiting in ctx.vault.local.waiting() if (pair := _pair(ctx, waiting)) is not None]
     page = tuple(pairs[request.offset : request.offset + request.limit])
     more = request.offset + len(page) < len(pairs)
-    return ReviewPage(page, len(pairs), request.limit, request.offset, more)
+    return ReviewPage(page, len(pairs), request.limit, request.offset, more, _unconfirmed(ctx, request.limit))
+
+
+def _unconfirmed(ctx: Context, limit: int) -> tuple[Memory, ...]:
+    everywhere = Filter(statuses=("active",), project="global", source="agent")
+    found = ctx.vault.catalog.page(everywhere, ctx.scope, now=ctx.now, limit=MAX_PAGE).items
+    confirmed = ctx.vault.local.confirmed()
+    left = [row.memory for row in found if confirmed.get(row.memory.ref) != row.memory.content_hash]
+    return tuple(left[:limit])
 
 
 def review_resolve(ctx: Context, request: ReviewResolve) -> WriteResult:
