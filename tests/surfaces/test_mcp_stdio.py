@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import mcp_types as types
 import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -288,3 +289,33 @@ def test_mc_04_the_server_ends_with_its_client(vault: Path, tmp_path: Path, endi
     assert all(note.endswith("written while the door closes") for note in notes)
     with (vault / ".vault-memory" / "state" / "vault.lock").open("ab") as lock:
         assert lock_descriptor(lock.fileno()), "a lock outlived its process"
+
+
+@pytest.mark.parametrize("roots", ["none", "named", "elsewhere"])
+def test_the_project_is_that_of_the_clients_first_root(vault: Path, tmp_path: Path, roots: str) -> None:
+    work = tmp_path / "acme api"
+    work.mkdir()
+    subprocess.run(["git", "init", "-q", str(work)], check=True)
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+    subprocess.run(["git", *identity, "commit", "-q", "--allow-empty", "-m", "1"], cwd=work, check=True)
+    uri = work.as_uri() if roots == "named" else "file:///nowhere/at/all"
+
+    async def answered(context: Any) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root(uri=uri, name="work")])
+
+    async def session() -> str:
+        command = ["-m", "vault_memory", "mcp", "--vault", str(vault)]
+        server = StdioServerParameters(
+            command=sys.executable, args=command, env=environment(tmp_path), cwd=str(tmp_path)
+        )
+        told = answered if roots != "none" else None
+        async with (
+            stdio_client(server) as (read, write),
+            ClientSession(read, write, list_roots_callback=told) as client,
+        ):
+            await client.initialize()
+            await client.call_tool("remember", {"content": "The staging database is reset every Monday."})
+        (note,) = [path for path in vault.rglob("memories/**/*.md") if "Monday" in path.read_text()]
+        return note.relative_to(vault / "memories").parts[0]
+
+    assert (anyio.run(session) == "acme-api") == (roots == "named")

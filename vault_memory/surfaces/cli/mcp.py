@@ -18,7 +18,7 @@ def _mcp(profile: str) -> int:
     settings = Settings.current()
     project = settings.project or os.environ.get("VAULT_MEMORY_PROJECT") or None
     actor = settings.actor or os.environ.get("VAULT_MEMORY_ACTOR") or None
-    binding = partial(bind, cwd=Path.cwd(), home=Path.home(), project=project, actor=actor)
+    binding = partial(bind, home=Path.home(), project=project, actor=actor)
     serve_stdio(settings.root, binding, profile=profile, environ=os.environ)
     return 0
 

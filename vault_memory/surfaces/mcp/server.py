@@ -23,6 +23,7 @@ from vault_memory.surfaces.mcp.tools import Opener
 from vault_memory.surfaces.profiles.profile import load_profile
 
 if TYPE_CHECKING:
+    from vault_memory.surfaces.mcp.roots import Roots
     from vault_memory.surfaces.profiles.profile import Profile
 
 INSTRUCTIONS: Final = (
@@ -42,14 +43,14 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-def make_server(open_context: Opener, profile: str = "core") -> Server[dict[str, Any]]:
-    """The server of one profile.
+def make_server(open_context: Opener, profile: str = "core", *, roots: Roots | None = None) -> Server[dict[str, Any]]:
+    """The server of one profile; `roots` asks the client where it works before a call is answered.
 
     Raises:
         InvalidRequest: an unknown profile.
     """
     shown = load_profile(profile)
-    surface = _Surface(open_context, shown)
+    surface = _Surface(open_context, shown, roots)
     return Server(
         "vault-memory",
         version=__version__,
@@ -67,8 +68,9 @@ def make_server(open_context: Opener, profile: str = "core") -> Server[dict[str,
 class _Surface:
     """The handlers of one server. They run operations in worker threads, one at a time for a vault's sake."""
 
-    def __init__(self, open_context: Opener, profile: Profile) -> None:
+    def __init__(self, open_context: Opener, profile: Profile, roots: Roots | None) -> None:
         self._open = open_context
+        self._roots = roots
         self._profile = profile
         self._tools = {tool.name: tool for tool in profile.tools}
         self._lock = threading.Lock()
@@ -77,6 +79,7 @@ class _Surface:
         return types.ListToolsResult(tools=await anyio.to_thread.run_sync(self._described))
 
     async def call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        await self._ask_roots(ctx)
         work = partial(self._call, params.name, params.arguments or {})
         return await anyio.to_thread.run_sync(work)
 
@@ -91,6 +94,7 @@ class _Surface:
         return types.ListResourceTemplatesResult(resource_templates=templates)
 
     async def read_resource(self, ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        await self._ask_roots(ctx)
         uri = str(params.uri)
         text, mime_type = await _answered(partial(self._read, uri), uri=uri)
         content = types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
@@ -114,6 +118,10 @@ class _Surface:
         text = await _answered(partial(self._prompt, params.name, params.arguments or {}))
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(messages=[message])
+
+    async def _ask_roots(self, ctx: Any) -> None:
+        if self._roots is not None:
+            await self._roots.ask(ctx.session)
 
     def _described(self) -> list[types.Tool]:
         return [

@@ -24,24 +24,30 @@ _CLOSING_SECONDS: Final = 4.0
 
 
 def serve_stdio(
-    root: Callable[[], Path], bind: Callable[[Vault], Binding], *, profile: str = "core", environ: Mapping[str, str]
+    root: Callable[[], Path],
+    bind: Callable[[Vault, Path], Binding],
+    *,
+    profile: str = "core",
+    environ: Mapping[str, str],
 ) -> None:
     """Serve until standard input closes; then commit what waits and return.
 
-    `root` finds the vault and `bind` the project that is spoken for. They are asked at the first call, so that a vault
-    which does not exist is no reason to die: every call says so, and it is found when it appears.
+    `root` finds the vault and `bind` the project of the folder in which the client works: its first root, where it
+    names any, else the working folder. They are asked at the first call, so that a vault which does not exist is no
+    reason to die: every call says so, and it is found when it appears.
     """
     logging.basicConfig(stream=sys.stderr, level=environ.get("VAULT_MEMORY_LOG", "WARNING").upper())
     gc.disable()  # a collection during the big import costs a tenth of it
     import anyio
     from mcp.server.stdio import stdio_server
 
+    from vault_memory.surfaces.mcp.roots import Roots
     from vault_memory.surfaces.mcp.server import make_server
 
     gc.enable()
     gc.freeze()
     opened = _Opened(root, bind, environ)
-    server = make_server(opened.context, profile)
+    server = make_server(opened.context, profile, roots=Roots(opened.learn))
 
     async def run() -> None:
         async with stdio_server() as (incoming, outgoing):
@@ -77,15 +83,23 @@ def _end_on_sigterm(opened: _Opened) -> None:
 class _Opened:
     """The vault, opened at the first call and kept."""
 
-    def __init__(self, root: Callable[[], Path], bind: Callable[[Vault], Binding], environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, root: Callable[[], Path], bind: Callable[[Vault, Path], Binding], environ: Mapping[str, str]
+    ) -> None:
         self._root = root
         self._bind = bind
+        self._cwd = Path.cwd()
         self._environ = environ
         self._lock = threading.Lock()
         self._vault: Vault | None = None
         self._binding: Binding | None = None
         self._upkeep: Upkeep | None = None
         self._listed = False
+
+    def learn(self, folders: list[Path]) -> None:
+        """The client works in these folders."""
+        if folders:
+            self._cwd = folders[0]
 
     def context(self, writes: bool) -> Context:
         """The context of one call; before the first one that writes, its project is noted in the vault's list."""
@@ -121,7 +135,7 @@ class _Opened:
 
                 root = self._root()
                 vault = Vault.open(root, load_config(root, environ=self._environ))
-                self._binding = self._bind(vault)
+                self._binding = self._bind(vault, self._cwd)
                 self._vault = vault
                 self._upkeep = Upkeep(self._vault)
                 self._upkeep.start()
