@@ -65,10 +65,13 @@ class Product:
         person_git(self.root, "add", "-A")
         person_git(self.root, "commit", "-q", "-m", message)
 
-    def watch(self) -> None:
-        """Start `vault-memory watch` and wait until it watches."""
+    def watch(self, wrapped: Sequence[str] = ()) -> None:
+        """Start `vault-memory watch`, as a command of `wrapped`, and wait until it watches."""
         self.watcher = subprocess.Popen(
-            [*PROGRAM, "watch", "--vault", str(self.root)], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [*wrapped, *PROGRAM, "watch", "--vault", str(self.root)],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         until(lambda: self.ask("status")["watcher"]["running"])
 

@@ -36,6 +36,8 @@ def test_a_sound_vault_has_no_problem(product: Product) -> None:
 def test_what_is_wrong_with_a_note_is_named_with_its_line(product: Product) -> None:
     (product.root / "b.md").write_text("---\ntitle: [x\n---\ny\n")
     (product.root / "c.md").write_text("text\n<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n")
+    report = product.ask("status")  # a report, not a verdict: its exit code is 0
+    assert {finding["path"] for finding in report["findings"]} == {"b.md", "c.md"}
     shown = "\n".join(lines(product, code=3))
     assert "✗ notes        b.md:3:" in shown
     assert "✗ notes        c.md:2:" in shown

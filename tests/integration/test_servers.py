@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.product import Product, until
+from tests.integration.product import PROGRAM, Product, until
 from tests.integration.server import Server
 from vault_memory import open_vault
 
@@ -136,3 +138,45 @@ def test_mc_03_a_missing_vault_is_a_tool_error(tmp_path: Path) -> None:
         assert server.process.poll() is None
     finally:
         server.end()
+
+
+PARENT = """
+import json, subprocess, sys, time
+server = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+def send(**message):
+    server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\\n")
+    server.stdin.flush()
+send(id=1, method="initialize", params=hello)
+server.stdout.readline()
+send(method="notifications/initialized")
+send(id=2, method="tools/call", params={"name": "list", "arguments": {}})
+server.stdout.readline()
+send(id=3, method="tools/call", params={"name": "remember", "arguments": {"content": "written as the client dies"}})
+print(server.pid, flush=True)
+time.sleep(100)
+"""
+
+
+@pytest.mark.parametrize("notes", [0, 1_500])
+def test_mc_04_the_server_ends_when_its_client_is_killed(product: Product, notes: int) -> None:
+    for n in range(notes):
+        (product.root / f"n{n}.md").write_text(f"# Note {n}\n\nabout topic {n}\n")
+    server = [*PROGRAM, "mcp", "--vault", str(product.root), "--project", "*"]
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, *server], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    pid = int(parent.stdout.readline())
+    parent.kill()
+    parent.communicate()
+
+    def gone() -> bool:
+        """Ended; who adopts it need not have asked for its end yet."""
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        except FileNotFoundError:
+            return True
+
+    until(gone, 15)  # the goal is a second; this machine may be busy with other tests
+    stored = [path.read_text() for path in product.root.rglob("memories/**/*.md")]
+    assert all(text.endswith("written as the client dies") for text in stored)
+    product.cli("remember", "Nobody holds a lock any more")

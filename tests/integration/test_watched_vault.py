@@ -5,6 +5,8 @@ Questions come from this process, which looks at no disk while another one watch
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -190,6 +192,29 @@ def test_wt_04_ignored_folders_are_neither_watched_nor_found(make: Callable[...,
     infos = Path(f"/proc/{product.watcher.pid}/fdinfo")
     watches = sum(info.read_text().count("inotify wd") for info in infos.iterdir())
     assert 5 <= watches <= 20
+
+
+def test_wt_04_at_the_systems_limit_every_surface_says_that_it_polls(make: Callable[..., Product]) -> None:
+    """The limit is one of a user namespace of its own, so that it is real and nobody else's."""
+    product = make()
+    for n in range(40):
+        (product.root / f"area{n}").mkdir()
+    limited = ["unshare", "--user", "--map-root-user", "sh", "-c"]
+    limited += ['echo 20 > /proc/sys/user/max_inotify_watches && exec "$@"', "sh"]
+    if shutil.which("unshare") is None or subprocess.run([*limited, "true"], capture_output=True).returncode:
+        pytest.skip("user namespaces are not allowed here")
+    product.watch(limited)
+    until(lambda: product.ask("status")["watcher"]["mode"] == "polling")
+    assert "watch limit" in product.ask("status")["watcher"]["detail"]
+    doctor = product.cli("doctor", ok=False)
+    assert doctor.returncode == 3
+    assert "max_user_watches" in doctor.stdout
+    (product.root / "area39" / "late.md").write_text("quartz\n")
+    until(lambda: product.found("quartz") == ["area39/late.md"])
+    assert product.watcher is not None
+    product.watcher.terminate()
+    assert "polling" in product.watcher.communicate(timeout=30)[1]
+    product.watcher = None
 
 
 def test_a_checkout_of_another_branch_is_followed(product: Product, vm: VaultMemory) -> None:

@@ -11,7 +11,10 @@ from vault_memory.operations.request import Request
 
 
 class Status(Request):
-    """How the vault and its indexes are doing."""
+    """How the vault and its indexes are doing.
+
+    The exit code is 0 whatever it finds; that of doctor tells of problems.
+    """
 
 
 class Stats(Request):
