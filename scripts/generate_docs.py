@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import click
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from vault_memory import config, errors
 from vault_memory.surfaces.cli.app import PROGRAM, application
@@ -130,17 +131,14 @@ def _lines() -> Iterator[tuple[str, int]]:
 
 
 def _settings() -> Iterator[tuple[str, list[tuple[str, str, bool]]]]:
-    default = config.Config()
-    top = [item for item in fields(default) if not is_dataclass(getattr(default, item.name))]
-    yield "", [(item.name, _value(getattr(default, item.name)), bool(item.metadata)) for item in top]
-    for item in fields(default):
-        value = getattr(default, item.name)
-        if is_dataclass(value):
-            mine = bool(item.metadata)
-            yield (
-                item.name,
-                [(key.name, _value(getattr(value, key.name)), mine or bool(key.metadata)) for key in fields(value)],
-            )
+    default = asdict(config.Config())
+    top = {name: value for name, value in default.items() if not isinstance(value, Struct)}
+    yield "", [(name, _value(value), name in config.USER_ONLY) for name, value in top.items()]
+    for name, table in default.items():
+        if isinstance(table, Struct):
+            keys = asdict(table).items()
+            mine = {name, *(f"{name}.{key}" for key, _ in keys)} & config.USER_ONLY
+            yield name, [(key, _value(value), bool(mine & {name, f"{name}.{key}"})) for key, value in keys]
 
 
 def _value(value: object) -> str:

@@ -7,9 +7,10 @@ neither names nor texts, and leaves recording, committing and auditing to the va
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from vault_memory.errors import MalformedNote, MemoryNotFound, RevisionConflict
 from vault_memory.files.atomic import FileChanged
@@ -29,8 +30,7 @@ ATTEMPTS: Final = 50
 """How often a write starts over because an editor saved in between, before it gives up with a conflict."""
 
 
-@dataclass(frozen=True, slots=True)
-class Why:
+class Why(Struct, frozen=True):
     """Who writes and what for: goes to the commit's trailers and the audit log."""
 
     operation: str
@@ -39,24 +39,21 @@ class Why:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation:
+class Expectation(Struct, frozen=True):
     """What a caller believes the note still is; None asks nothing."""
 
     revision: str | None = None
     version: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Edited:
+class Edited(Struct, frozen=True):
     """The memory after an edit, and whether a byte changed."""
 
     memory: Memory
     changed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """One file that a batch changed: its bytes before (None: new) and after (None: removed)."""
 
     path: str

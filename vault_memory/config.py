@@ -9,26 +9,27 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from vault_memory.errors import InvalidRequest
 
 CONFIG_FILE = Path(".vault-memory", "config.toml")
-_USER_ONLY = {"user_only": True}
+USER_ONLY: Final = frozenset({"index.model", "capture", "default_vault", "llm"})
+"""Settings and tables that a vault, which may come from somebody else, cannot make."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(Struct, frozen=True):
     """Words a vault adds to the built-in ones."""
 
     memory_types: tuple[str, ...] = ()
     relation_types: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
+class Notes(Struct, frozen=True):
     """Where new notes go and what counts as a note."""
 
     folder: str = "memories"
@@ -37,16 +38,14 @@ class Notes:
     stamps: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Git:
+class Git(Struct, frozen=True):
     """When writes are committed: `auto` commits unless the vault lies inside a bigger repository."""
 
     auto_commit: Literal["auto", "on", "off"] = "auto"
     batch_seconds: float = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Decay:
+class Decay(Struct, frozen=True):
     """How confidence fades with disuse (see memory/decay.py for the formula)."""
 
     enabled: Literal["auto", "on", "off"] = "auto"
@@ -57,8 +56,7 @@ class Decay:
     max_memories_per_user: int = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Curation:
+class Curation(Struct, frozen=True):
     """The write gates and the automatic upkeep."""
 
     duplicate_threshold: float = 0.92
@@ -66,8 +64,7 @@ class Curation:
     low_signal: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(Struct, frozen=True):
     """Weights of the ranking features (see docs/search.md); change them only with a measurement."""
 
     bm25: float = 0.3
@@ -85,16 +82,14 @@ class Ranking:
     adjustment: float = 0.15
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(Struct, frozen=True):
     """Where searches leave the exact vector scan for LanceDB, and which model embeds."""
 
     lancedb_from: int = 50_000
-    model: str = field(default="", metadata=_USER_ONLY)
+    model: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Llm:
+class Llm(Struct, frozen=True):
     """An optional language model; set as a unit by the highest layer that sets any of it."""
 
     provider: Literal["", "openai", "anthropic", "ollama"] = ""
@@ -106,8 +101,7 @@ class Llm:
     timeout_seconds: float = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(Struct, frozen=True):
     """All settings. `Config()` is a working default."""
 
     vocabulary: Vocabulary = Vocabulary()
@@ -118,12 +112,12 @@ class Config:
     ranking: Ranking = Ranking()
     index: Index = Index()
     domain_case: Literal["preserve", "lower", "upper"] = "preserve"
-    capture: bool = field(default=False, metadata=_USER_ONLY)
-    default_vault: str = field(default="", metadata=_USER_ONLY)
-    llm: Llm = field(default=Llm(), metadata=_USER_ONLY)
+    capture: bool = False
+    default_vault: str = ""
+    llm: Llm = Llm()
 
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Struct)
 
 
 def load_config(
@@ -168,40 +162,37 @@ def _read(path: Path) -> dict[str, Any]:
 def _from_environ(environ: Mapping[str, str]) -> dict[str, Any]:
     """The settings that VAULT_MEMORY_* variables name; other variables with that prefix are not ours to judge."""
     found: dict[str, Any] = {}
-    for item in fields(Config):
-        value = getattr(Config(), item.name)
-        if not is_dataclass(value):
-            if (text := environ.get(f"VAULT_MEMORY_{item.name.upper()}")) is not None:
-                found[item.name] = text
+    for name, value in asdict(Config()).items():
+        if not isinstance(value, Struct):
+            if (text := environ.get(f"VAULT_MEMORY_{name.upper()}")) is not None:
+                found[name] = text
             continue
-        for key in fields(value):
-            text = environ.get(f"VAULT_MEMORY_{item.name.upper()}_{key.name.upper()}")
+        for key in value.__struct_fields__:
+            text = environ.get(f"VAULT_MEMORY_{name.upper()}_{key.upper()}")
             if text is not None:
-                found.setdefault(item.name, {})[key.name] = text
+                found.setdefault(name, {})[key] = text
     return found
 
 
 def _merged(base: T, data: Mapping[str, Any], where: str, *, trusted: bool, prefix: str = "") -> T:
     """`base` with the keys of `data`; unknown keys, wrong types and (untrusted) user-only keys are refused."""
-    known = {item.name: item for item in fields(base)}  # type: ignore[arg-type]
     hints = get_type_hints(type(base))
     changes: dict[str, Any] = {}
     for key, value in data.items():
         name = f"{prefix}{key}"
-        item = known.get(key)
-        if item is None:
-            raise InvalidRequest.of(name, f"unknown setting in {where}", allowed=sorted(known))
-        if item.metadata.get("user_only") and not trusted:
+        if key not in base.__struct_fields__:
+            raise InvalidRequest.of(name, f"unknown setting in {where}", allowed=sorted(base.__struct_fields__))
+        if name in USER_ONLY and not trusted:
             raise InvalidRequest.of(name, f"may be set in your own settings only, not in {where}")
         current = getattr(base, key)
-        if is_dataclass(current):
+        if isinstance(current, Struct):
             if not isinstance(value, Mapping):
                 raise InvalidRequest.of(name, f"must be a table in {where}")
             start = Llm() if isinstance(current, Llm) else current
             changes[key] = _merged(start, value, where, trusted=trusted, prefix=f"{name}.")
         else:
             changes[key] = _converted(value, hints[key], name, where)
-    return replace(base, **changes)  # type: ignore[type-var]
+    return replace(base, **changes)
 
 
 def _converted(value: Any, hint: Any, name: str, where: str) -> Any:

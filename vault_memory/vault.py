@@ -13,12 +13,13 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from vault_memory.batch import Batch, Why, Written
 from vault_memory.config import CONFIG_FILE, Config
@@ -62,8 +63,7 @@ def system_clock() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Freshness:
+class Freshness(Struct, frozen=True):
     """How far the catalog was behind the disk when a question was answered."""
 
     changed: bool

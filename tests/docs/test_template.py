@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
 import yaml
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from vault_memory.config import Config, load_config
 from vault_memory.memory.model import FIELDS, RELATION_TYPES
@@ -27,9 +28,8 @@ def uncommented(mark: str) -> str:
 
 def all_keys() -> set[str]:
     found = set()
-    for item in fields(Config):
-        value = getattr(Config(), item.name)
-        found |= {f"{item.name}.{key.name}" for key in fields(value)} if is_dataclass(value) else {item.name}
+    for name, value in asdict(Config()).items():
+        found |= {f"{name}.{key}" for key in value.__struct_fields__} if isinstance(value, Struct) else {name}
     return found
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import stat
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.harness.conftest import HOME_FILES, tree
 from vault_memory.errors import InvalidRequest, NotAllowed, RevisionConflict, VaultLocked

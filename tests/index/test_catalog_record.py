@@ -5,12 +5,12 @@ from __future__ import annotations
 import sqlite3
 import struct
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.index.vaults import NOW, chunk, record
 from vault_memory.files.scan import Known

@@ -14,8 +14,9 @@ import re
 import stat as modes
 import sys
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.errors import NotAllowed
 from vault_memory.files.rename import rename_new, swap
@@ -42,8 +43,7 @@ class FileChanged(Exception):
         self.current = current
 
 
-@dataclass(frozen=True, slots=True)
-class Leftover:
+class Leftover(Struct, frozen=True):
     """What the name of a hidden file says: whose bytes it may hold and whose place it takes."""
 
     new: str

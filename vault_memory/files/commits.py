@@ -9,9 +9,11 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vault_memory.errors import PartialFailure, VaultError
 from vault_memory.files.commits_build import advance, build, zero_id
@@ -33,8 +35,7 @@ AutoCommit = Literal["auto", "on", "off"]
 Keep = Callable[[Change, str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Flushed:
+class Flushed(Struct, frozen=True):
     """What a flush did: the new commits in order, how many changes are left, and why they wait ('' when none do)."""
 
     commits: tuple[str, ...] = ()
@@ -206,8 +207,7 @@ class Commits:
             self.queue.end(attempt.last if _holds(repository, attempt.ref, attempt.tip) else 0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Batch:
+class _Batch(Struct, frozen=True):
     plan: Plan
     tracked: Mapping[str, TreeEntry]
     storage: Storage

@@ -10,9 +10,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.files.queue import Change
 
@@ -24,8 +25,7 @@ _TRAILER: Final = re.compile(r"(Memory-(?:Agent|Session|Operation)): (.*)")
 _ALL_PATHS: Final = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Trailers:
+class Trailers(Struct, frozen=True):
     """What a commit says of its origin; all empty for a person's own commit."""
 
     agent: str | None = None

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
+
+from msgspec import Struct, field
 
 from vault_memory.files.commits_message import person_message, tool_message
 from vault_memory.files.queue import Change, Queued
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(Struct, frozen=True):
     """One commit to make: `files` maps vault paths to their new bytes (None: removed)."""
 
     by_person: bool
@@ -26,8 +26,7 @@ class Planned:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """Commits in order, and the changes that stay out because a later commit of somebody else covers them.
 
     Of the latter neither `before` nor `after` need be in any commit.
@@ -37,8 +36,7 @@ class Plan:
     overtaken: tuple[Change, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """What the planner may ask: blob ids, None standing for 'no such file'.
 
     `base` answers for the commit to build on, `then` for the commit HEAD was at when a change was queued, `disk` for
@@ -51,8 +49,7 @@ class Known:
     disk: Callable[[str], str | None]
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     """Changes that will share a commit, and the person's bytes that must come before it."""
 
     changes: list[Change] = field(default_factory=list)

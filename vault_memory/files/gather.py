@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 MANY_PATHS: Final = 5_000
 """From here on looking at everything is cheaper than at each path."""
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """What to look at; `paths` None means everything."""
 
     paths: frozenset[str] | None

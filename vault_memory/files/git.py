@@ -12,9 +12,10 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.files.git_head import Head, read_head
 
@@ -72,8 +73,7 @@ class GitError(RuntimeError):
         self.stderr = stderr
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """Who a commit is by."""
 
     name: str
@@ -83,8 +83,7 @@ class Identity:
 TOOL_IDENTITY: Final = Identity("vault-memory", "vault-memory@localhost")
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(Struct, frozen=True):
     """The repository that holds a vault. Its users speak in vault paths; `prefix` leads from `top` to them."""
 
     program: str

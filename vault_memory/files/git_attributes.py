@@ -7,9 +7,10 @@ a path with one stays out of our commits: raw bytes could put in the clear what 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.files.git import Repository
 from vault_memory.files.git_objects import TreeEntry, blobs
@@ -19,8 +20,7 @@ _ATTRIBUTES: Final = (*_CONVERTING, "text", "eol")
 _OFF: Final = ("unspecified", "unset")
 
 
-@dataclass(frozen=True, slots=True)
-class Storage:
+class Storage(Struct, frozen=True):
     """What git's rules say about some paths."""
 
     refused: Mapping[str, str]

@@ -6,16 +6,16 @@ Owns nothing else; whatever it does not understand (another ref storage, say) it
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 _OBJECT_ID: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BRANCH: Final = "refs/heads/"
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """Where HEAD is: `branch` is a full ref name, None when detached; `commit` is None before the first commit."""
 
     branch: str | None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.files.git import Repository
 
@@ -15,8 +16,7 @@ _FIELDS: Final = 5
 _OPTIONS: Final = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-show-signature", "-O/dev/null", "-z")
 
 
-@dataclass(frozen=True, slots=True)
-class Touched:
+class Touched(Struct, frozen=True):
     """A file that a commit changed: git's status letter, its path from the top, and where a rename took it from."""
 
     status: str
@@ -24,8 +24,7 @@ class Touched:
     source: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Logged:
+class Logged(Struct, frozen=True):
     """One commit of a log."""
 
     commit: str

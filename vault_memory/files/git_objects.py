@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.files.git import GitError, Repository
 
@@ -12,8 +13,7 @@ _ARGUMENT_BYTES: Final = 24_000
 """Of paths on one command line: Windows allows 32,000 in all."""
 
 
-@dataclass(frozen=True, slots=True)
-class TreeEntry:
+class TreeEntry(Struct, frozen=True):
     """A file as a commit or an index holds it; `mode` is git's octal text, `blob` the object id."""
 
     mode: str

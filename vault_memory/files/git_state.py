@@ -5,9 +5,10 @@ Owns looking; it must not change anything, except for removing a left-over index
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.files.git import Repository
 
@@ -25,8 +26,7 @@ _MARKS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class IndexLock:
+class IndexLock(Struct, frozen=True):
     """An `index.lock`: how old it is, and whether it looks left over by a git that died."""
 
     path: Path

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from vault_memory.files.git import Repository, blob_id
 from vault_memory.files.git_objects import TreeEntry, all_entries
@@ -15,8 +16,7 @@ from vault_memory.files.git_objects import TreeEntry, all_entries
 TrackedState = Literal["clean", "modified", "new"]
 
 
-@dataclass(frozen=True, slots=True)
-class Tracked:
+class Tracked(Struct, frozen=True):
     """The files of one commit; `head` None: no repository or no commit yet, and every note is new."""
 
     head: str | None = None

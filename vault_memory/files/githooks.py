@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.errors import NotAllowed
 from vault_memory.files.git import Repository
@@ -28,8 +29,7 @@ _MARK: Final = "# vault-memory git hook"
 Judge = Callable[[str, bytes], Iterable[Finding]]
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """Why a staged note must not be committed as it is; `line` counts from 1, None when the whole note is meant."""
 
     path: str

@@ -8,10 +8,12 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vault_memory.files.commits_message import read_trailers, summary
 from vault_memory.files.git import GitError, Repository
@@ -27,8 +29,7 @@ Kind = Literal["created", "changed", "moved", "removed", "replaced"]
 _KINDS: Final[dict[str, Kind]] = {"A": "created", "D": "removed", "R": "moved"}
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """One entry of a note's history, its text reachable by `commit` and `path`, or by `revision` if it was kept."""
 
     when: datetime
@@ -50,8 +51,7 @@ class Version:
         return self.operation is not None
 
 
-@dataclass(frozen=True, slots=True)
-class BlamedLine:
+class BlamedLine(Struct, frozen=True):
     """A line of a note as HEAD holds it, and the change that it comes from."""
 
     number: int

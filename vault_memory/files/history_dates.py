@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from vault_memory.files.git import GitError, Repository
 from vault_memory.files.git_log import Logged, log
@@ -17,8 +18,7 @@ from vault_memory.files.git_log import Logged, log
 _PASS: Final = ("--name-status", "--find-renames=100%", "-l0", "-c")
 
 
-@dataclass(frozen=True, slots=True)
-class PathDates:
+class PathDates(Struct, frozen=True):
     """Author times, in seconds since the epoch, of the first and last commit of a path, and how many there were."""
 
     first: int
@@ -26,8 +26,7 @@ class PathDates:
     commits: int
 
 
-@dataclass(frozen=True, slots=True)
-class DateMap:
+class DateMap(Struct, frozen=True):
     """The dates of every path that a commit up to `head` touched."""
 
     head: str | None = None

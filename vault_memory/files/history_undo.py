@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from vault_memory.files.commits_message import OPERATION, SESSION, Trailers, one_line, operation_token, read_trailers
 from vault_memory.files.git import Repository
@@ -12,8 +13,7 @@ from vault_memory.files.git_log import Logged, log
 from vault_memory.files.git_objects import blobs
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One change of one path by a commit: its bytes before and after, None where there was or is no file."""
 
     path: str

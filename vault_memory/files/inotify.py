@@ -10,8 +10,9 @@ import itertools
 import os
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
+
+from msgspec import Struct
 
 from vault_memory.files.ignore import GITIGNORE, Ignore
 from vault_memory.files.paths import is_note_name, normal
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 _STOP_SECONDS: Final = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Watch:
+class _Watch(Struct, frozen=True):
     """A watched folder: the system's number, ours, and the folder's place on disk."""
 
     wd: WatchDescriptor

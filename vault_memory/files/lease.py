@@ -11,9 +11,10 @@ import time
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.files.disk import disk_errors
 from vault_memory.files.lock import lock_descriptor
@@ -24,8 +25,7 @@ _TRIES: Final = 5
 _PAUSE_SECONDS: Final = 0.01
 
 
-@dataclass(frozen=True, slots=True)
-class LeaseState:
+class LeaseState(Struct, frozen=True):
     """What a live lease says."""
 
     pid: int

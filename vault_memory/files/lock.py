@@ -13,10 +13,11 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
+
+from msgspec import Struct
 
 from vault_memory.errors import VaultLocked
 from vault_memory.files.disk import disk_errors
@@ -26,8 +27,7 @@ _PAUSE_SECONDS: Final = (0.001, 0.05)
 _WINDOWS_BYTE: Final = 1 << 30
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(Struct, frozen=True):
     """Who has a lock: process id and the name of its program."""
 
     pid: int

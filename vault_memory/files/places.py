@@ -11,9 +11,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 HOME: Final = ".vault-memory"
 _APP: Final = "vault-memory"
@@ -49,8 +50,7 @@ _NAMES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """What is special about the folder that a vault lies in."""
 
     service: str
@@ -59,8 +59,7 @@ class Place:
     """True when other machines change files without this system knowing: the watcher has to poll."""
 
 
-@dataclass(frozen=True, slots=True)
-class Folders:
+class Folders(Struct, frozen=True):
     """The folders for derived files and for local state, and why they are not in the vault (None: they are)."""
 
     index: Path

@@ -11,10 +11,11 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 QUEUE_FILE: Final = "commits.sqlite"
 BATCH_BYTES: Final = 32_000_000
@@ -32,8 +33,7 @@ _INSERT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One write of ours: `before` and `after` are the file's bytes, None where there was or is no file.
 
     `operation` identifies one call, without blanks, its name first: `remember-1ngvj1k9f3qw`. Changes of one call
@@ -50,8 +50,7 @@ class Change:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Queued:
+class Queued(Struct, frozen=True):
     """A change in the queue: its number (they count up) and the commit HEAD was at when it was made."""
 
     number: int
@@ -59,8 +58,7 @@ class Queued:
     head: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """A flush that was about to move `ref` to `tip`, after which the entries up to `last` are done."""
 
     ref: str

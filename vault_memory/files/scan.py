@@ -9,9 +9,10 @@ import os
 import stat as modes
 import time
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from vault_memory.errors import StorageError, VaultNotFound
 from vault_memory.files import lookup
@@ -39,8 +40,7 @@ class Known(NamedTuple):
     scanned_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(Struct, frozen=True):
     """The notes of a vault, or of the parts `within`, as one walk saw them."""
 
     files: Mapping[str, Stat]
@@ -63,8 +63,7 @@ class Scan:
         return any(path[:end] in self.within for end, character in enumerate(path) if character == "/")
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(Struct, frozen=True):
     """What a scan found to be different, sorted by path. `changed` means "read and hash it": it may be equal."""
 
     added: tuple[str, ...]

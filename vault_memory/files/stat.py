@@ -9,7 +9,7 @@ from typing import NamedTuple
 class Stat(NamedTuple):
     """Size in bytes, mtime in nanoseconds, inode: equal stats mean "probably not touched".
 
-    A tuple and not a dataclass: a scan makes ten thousand of them.
+    A tuple: a scan makes ten thousand of them.
     """
 
     size: int

@@ -11,10 +11,11 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.files.atomic import create_file, read_file, sync_folder
 from vault_memory.files.disk import disk_errors
@@ -26,8 +27,7 @@ _NAME = re.compile(r"([0-9]{8}T[0-9]{12}Z)-([kb])-([0-9a-f]{32})\.md")
 _PATH_FILE: Final = "path.txt"
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """One kept text of a note."""
 
     revision: str

@@ -11,10 +11,11 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal, Self
+
+from msgspec import Struct
 
 from vault_memory.errors import VaultError, VaultNotFound
 from vault_memory.files.gather import Batch, Gathering
@@ -36,8 +37,7 @@ _STOP_SECONDS: Final = 0.9
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class WatchStatus:
+class WatchStatus(Struct, frozen=True):
     """How the watcher is doing, for `status`."""
 
     mode: Mode

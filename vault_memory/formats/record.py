@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from vault_memory.memory.ids import is_id
 from vault_memory.memory.model import EMPTY, MEMORY_TYPES
@@ -23,8 +24,7 @@ class NotThisFormat(ValueError):
     """The text or folder is not in this format at all; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """How a memory was used where it comes from."""
 
     last_accessed_at: datetime | None = None
@@ -34,8 +34,7 @@ class Usage:
 UNUSED: Final = Usage()
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
+class Earlier(Struct, frozen=True):
     """A text that the memory had before, until `replaced_at`."""
 
     content: str
@@ -43,8 +42,7 @@ class Earlier:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Incoming:
+class Incoming(Struct, frozen=True):
     """One memory on its way in.
 
     `raw` are the exact bytes of a note; without them `fields`, `content`, `relations` and `metadata` describe one.
@@ -64,24 +62,21 @@ class Incoming:
     raw: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True):
     """A record that could not be read, and why; the others are none the worse."""
 
     name: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(Struct, frozen=True):
     """A file that notes link to."""
 
     path: str
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(Struct, frozen=True):
     """All that a source holds, in its order."""
 
     format: str
@@ -90,8 +85,7 @@ class Bundle:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(Struct, frozen=True):
     """One memory on its way out: its parsed note, the note's exact bytes, usage, and the ids its relations lead to."""
 
     memory: Any

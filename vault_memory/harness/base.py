@@ -9,9 +9,10 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
+
+from msgspec import Struct
 
 from vault_memory.harness.changes import Change, JsonEntry, JsonItem
 from vault_memory.harness.edits import FileEdit
@@ -24,8 +25,7 @@ SERVER_NAME: Final = "vault-memory"
 HOOK_TIMEOUT_SECONDS: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """Where a client looks for its files: home folder, environment and platform (as `sys.platform`)."""
 
     home: Path
@@ -51,8 +51,7 @@ class Machine:
         return shutil.which(name, path=self.environ.get("PATH", ""))
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """How to connect.
 
     `command` is the absolute command line that starts vault-memory, without a subcommand. `project` is the folder whose
@@ -80,8 +79,7 @@ class Options:
         return subprocess.list2cmdline(line) if self.platform == "win32" else shlex.join(line)
 
 
-@dataclass(frozen=True, slots=True)
-class Harness:
+class Harness(Struct, frozen=True):
     """One coding agent.
 
     `events` maps our hook names to the client's, in the order in which they are installed; empty: it has no hooks that

@@ -7,10 +7,12 @@ bear: what is not a known project gets one of its own.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vault_memory.harness.projects import Resolution, project_here
 from vault_memory.memory.filter import Filter
@@ -21,8 +23,7 @@ if TYPE_CHECKING:
     from vault_memory.vault import Vault
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(Struct, frozen=True):
     """The scope of a server, and how its project was found (None: it was named)."""
 
     scope: Scope

@@ -7,9 +7,10 @@ transcript: at most one text of a bounded size.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from vault_memory.harness.hooks import HookInput
 from vault_memory.memory.filter import Filter
@@ -25,8 +26,7 @@ _MIN_CHARS: Final = 80
 _TAIL_BYTES: Final = 300_000
 
 
-@dataclass(frozen=True, slots=True)
-class Captured:
+class Captured(Struct, frozen=True):
     """A draft: its title and text."""
 
     title: str

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Protocol
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from vault_memory.harness import blocktext, jsontext, tomltext
 from vault_memory.harness.jsontext import EntryExists
@@ -41,8 +43,7 @@ class Change(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class JsonEntry:
+class JsonEntry(Struct, frozen=True):
     """A value at a path of a JSON file. `keep` counts the leading keys that were there before.
 
     With `default` a value that is there already is left alone, whatever it is, and stays when we leave.
@@ -75,8 +76,7 @@ class JsonEntry:
         return f"set {'.'.join(self.path)} = {json.dumps(self.value, ensure_ascii=False)}"
 
 
-@dataclass(frozen=True, slots=True)
-class JsonItem:
+class JsonItem(Struct, frozen=True):
     """One item of a list in a JSON file, found again by `mark`: a text inside one of its string values."""
 
     path: tuple[str, ...]
@@ -118,8 +118,7 @@ class JsonItem:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class TomlTable:
+class TomlTable(Struct, frozen=True):
     """A table of a TOML file."""
 
     path: tuple[str, ...]
@@ -142,8 +141,7 @@ class TomlTable:
         return f"add the table [{'.'.join(self.path)}] = {json.dumps(self.table, ensure_ascii=False)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """A marked block of a Markdown file. Several clients may share a file; they share its block then."""
 
     text: str
@@ -167,8 +165,7 @@ class Block:
         return f"add a marked block of {len(self.text.splitlines())} lines"
 
 
-@dataclass(frozen=True, slots=True)
-class WholeFile:
+class WholeFile(Struct, frozen=True):
     """A file that is all ours. One that a person changed since stays when we leave."""
 
     text: str
@@ -199,7 +196,7 @@ _KINDS: Mapping[str, Callable[..., Change]] = {
 
 def to_json(change: Change) -> dict[str, Any]:
     """The change as JSON-compatible data."""
-    return {"kind": change.kind} | asdict(change)  # type: ignore[call-overload, no-any-return]
+    return {"kind": change.kind} | asdict(change)  # type: ignore[arg-type]  # every kind is a struct
 
 
 def from_json(data: Mapping[str, Any]) -> Change:

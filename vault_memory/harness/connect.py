@@ -7,9 +7,11 @@ Owns what a connection is (files plus receipt). It must not start servers or pri
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vault_memory.errors import InvalidRequest, VaultError
 from vault_memory.harness.base import Harness, Machine, Options
@@ -18,8 +20,7 @@ from vault_memory.harness.edits import FileChange, FileEdit, decode, execute, pl
 from vault_memory.harness.receipts import Receipt, Receipts, project_key
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionPlan:
+class ConnectionPlan(Struct, frozen=True):
     """What will happen to which file; nothing has happened yet. `receipt` is None when the connection ends."""
 
     action: Literal["connect", "disconnect"]

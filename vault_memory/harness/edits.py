@@ -13,9 +13,10 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.errors import InvalidRequest, NotAllowed, RevisionConflict, VaultLocked
 from vault_memory.harness.changes import Change
@@ -25,8 +26,7 @@ _BOM: Final = "\ufeff"
 _LOCK_WAIT_SECONDS: Final = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class FileEdit:
+class FileEdit(Struct, frozen=True):
     """What should be done to one file. `locked`: its program guards it with a `<file>.lock` folder, so we do too."""
 
     path: Path
@@ -34,8 +34,7 @@ class FileEdit:
     locked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Struct, frozen=True):
     """One file before and after; None: it does not exist. `base` is what leaving restores if nothing else changed."""
 
     path: Path

@@ -7,9 +7,10 @@ neither touches a note nor counts as an access.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from vault_memory.memory.filter import Filter
 from vault_memory.memory.model import MEMORY_TYPES, Memory

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from vault_memory.config import Config
 from vault_memory.files.ignore import Ignore
@@ -26,8 +27,7 @@ REFRESH_MS: Final = 100.0
 """Time for reading notes that changed while no watcher ran; the rest is for whoever asks next."""
 
 
-@dataclass(frozen=True, slots=True)
-class Glance:
+class Glance(Struct, frozen=True):
     """An open catalog and where the vault keeps its local state."""
 
     catalog: Catalog

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from vault_memory.harness.events import Event
 
@@ -17,8 +18,7 @@ _INJECTED: Final = re.compile(r"<hook_context>.*?</hook_context>\s*", re.DOTALL)
 """Gemini CLI puts the start text of another hook before the prompt that it hands on."""
 
 
-@dataclass(frozen=True, slots=True)
-class HookInput:
+class HookInput(Struct, frozen=True):
     """The parts of a hook's message that we use; what a client leaves out is empty.
 
     `source` is why a session starts: startup, resume, clear or compact. `summary` is a compaction's summary, `reply`

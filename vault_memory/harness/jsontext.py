@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, Final
+
+from msgspec import Struct
 
 Key = str | int
 _BLANKS: Final = " \t\r\n"
@@ -32,8 +33,7 @@ class EntryExists(ValueError):
     """Something already stands where an entry should go."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A value and its place: `text[start:end]`. `members` is None for anything but an object or an array."""
 
     start: int
@@ -47,8 +47,7 @@ class Node:
         return isinstance(self.value, dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """One entry of an object (named by key) or array (by position); `start` is where its key or value begins."""
 
     key: Key
@@ -267,8 +266,7 @@ def _line(text: str, position: int) -> int:
     return text.count("\n", 0, position) + 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Scanner:
+class _Scanner(Struct, frozen=True):
     text: str
     comments: bool
 

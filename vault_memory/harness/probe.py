@@ -11,9 +11,10 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
+
+from msgspec import Struct
 
 from vault_memory.errors import InvalidRequest
 
@@ -21,8 +22,7 @@ TIMEOUT_SECONDS: Final = 30.0
 _PROTOCOL: Final = "2025-06-18"
 
 
-@dataclass(frozen=True, slots=True)
-class ServerAnswer:
+class ServerAnswer(Struct, frozen=True):
     """What the server said of itself."""
 
     name: str

@@ -10,9 +10,10 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
+
+from msgspec import Struct, field
 
 from vault_memory.errors import InvalidRequest
 from vault_memory.files.repository import repository_facts
@@ -26,8 +27,7 @@ _SLUG: Final = re.compile(r"[^\W_](?:[\w.+-]{0,62}[\w+])?")
 Status = Literal["known", "new", "untrusted", "none"]
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Struct, frozen=True):
     """One listed project. `repositories` are ids (memory/project_id.py); `remotes` those it was allowed from."""
 
     slug: str
@@ -37,8 +37,7 @@ class Project:
     stacks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Registry:
+class Registry(Struct, frozen=True):
     """All listed projects by slug, in file order."""
 
     projects: Mapping[str, Project] = field(default_factory=dict)
@@ -48,8 +47,7 @@ class Registry:
         return next((project for project in self.projects.values() if repository in project.repositories), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(Struct, frozen=True):
     """The project of a folder.
 
     `slug` is what reads and writes are bound to; None: only what is global. `untrusted` means that the repository asks

@@ -9,9 +9,10 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from vault_memory.errors import InvalidRequest
 from vault_memory.harness import changes as change_kinds
@@ -21,8 +22,7 @@ _MADE = "folders.made"
 """Names the folders that the first receipt had to make, so that the last one takes them away again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Struct, frozen=True):
     """The files that a connection changed and what it was made with (`facts`: command, vault, version, options)."""
 
     client: str
@@ -34,8 +34,7 @@ class Receipt:
         return next((change for change in self.files if change.path == path), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Receipts:
+class Receipts(Struct, frozen=True):
     """Receipts and backups below `folder` (user state, mode 0700); nothing is left of it when the last one goes."""
 
     folder: Path

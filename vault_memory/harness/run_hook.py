@@ -7,9 +7,10 @@ it never writes to a tracked file, except for a captured checkpoint where the pe
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from vault_memory.config import Config
 from vault_memory.harness.binding import without_squatting
@@ -24,8 +25,7 @@ from vault_memory.memory.model import Memory
 from vault_memory.memory.scope import Scope
 
 
-@dataclass(frozen=True, slots=True)
-class HookSite:
+class HookSite(Struct, frozen=True):
     """Where a hook runs: the vault and its settings, the client's working folder, the person's home folder, the time.
 
     `project` names the project instead of the working folder.

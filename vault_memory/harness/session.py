@@ -10,9 +10,10 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec import Struct, field
 
 from vault_memory.memory.model import Memory
 from vault_memory.memory.tokens import estimate_tokens
@@ -27,8 +28,7 @@ _KEY_TYPES: Final = ("decision", "preference", "instruction", "identity")
 _HIDDEN: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 
 
-@dataclass(frozen=True, slots=True)
-class StartText:
+class StartText(Struct, frozen=True):
     """What to give the model, and what it told: `shown` maps refs to revisions, `left_out` refs to reasons."""
 
     text: str = ""
@@ -37,8 +37,7 @@ class StartText:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Trust:
+class Trust(Struct, frozen=True):
     """Whom a session believes: the project it is in, its stacks, and the refs that a person confirmed by hand."""
 
     project: str | None
@@ -64,8 +63,7 @@ class Trust:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
+class _Section(Struct, frozen=True):
     title: str
     holds: Callable[[Memory], bool]
     most: int

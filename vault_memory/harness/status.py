@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from vault_memory.errors import VaultError
 from vault_memory.harness.base import Harness, Machine, Options
@@ -20,16 +21,14 @@ from vault_memory.harness.receipts import Receipt, Receipts
 PartKind = Literal["server", "hook", "guidance"]
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """What is wrong, in a sentence, and the command or step that mends it."""
 
     what: str
     fix: str
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One entry of a connection and whether it is still there."""
 
     kind: PartKind
@@ -37,8 +36,7 @@ class Part:
     present: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ClientStatus:
+class ClientStatus(Struct, frozen=True):
     """One agent, or one of its connections (an agent may be connected for the user and for projects)."""
 
     name: str

@@ -6,16 +6,16 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 _KEEP: Final = 200
 """Sessions that are remembered; the oldest go."""
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """Files below `folder` (in state/), one a session."""
 
     folder: Path

@@ -6,9 +6,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.index.analyse import in_bag
 from vault_memory.index.numeric import Floats, NDArray, np
@@ -26,8 +27,7 @@ MIN_LIKE_CHARS: Final = 3
 Doubles = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class WantedTerms:
+class WantedTerms(Struct, frozen=True):
     """A query's terms, what stands in for those that no chunk holds, and the statistics to score them by.
 
     Attributes:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
 
 from vault_memory.index.analyse import analyse_query, identifier_parts
 from vault_memory.index.apply_text import restart_text
@@ -48,8 +49,7 @@ class IndexDamaged(Exception):
         self.index = index
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(Struct, frozen=True):
     """How many chunks each list may hold; 0 leaves a list out (keyword or semantic search alone)."""
 
     text: int = 60

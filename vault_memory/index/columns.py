@@ -4,9 +4,10 @@ the catalog, the vector file and the overlay; which chunks are candidates was de
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any, Final
+
+from msgspec import Struct
 
 from vault_memory.index.bm25 import WantedTerms
 from vault_memory.index.neighbours import OPENING_CHARS, Session, Sessions
@@ -21,8 +22,7 @@ NONE: Final = -1
 ENDING_CHARS: Final = 12
 
 
-@dataclass(frozen=True, slots=True)
-class QueryValues:
+class QueryValues(Struct, frozen=True):
     """A query in numbers: its terms with their statistics, and its word pieces (doubles kept) with idf and vector.
 
     Without a model, or when nothing of the query is known to it: no pieces, a zero vector.
@@ -34,8 +34,7 @@ class QueryValues:
     vector: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What the catalog knows of a candidate and its note; times are text as in the catalog."""
 
     chunk: int
@@ -66,8 +65,7 @@ class Facts:
     """The last characters of the chunk: a question mark stands here."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(Struct, frozen=True):
     """The candidates of one query, one row a chunk, by ref, then number.
 
     Attributes:
@@ -109,8 +107,7 @@ class Candidates:
         return len(self.facts)
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """One state of everything the columns are read from; valid within the catalog transaction of `sql`."""
 
     sql: Connection

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final
+
+from msgspec import Struct
 
 from vault_memory.index.analyse import VERSION as ANALYSER_VERSION
 from vault_memory.index.analyse import analyse, bag
@@ -22,8 +23,7 @@ MAX_EXTRA_CHARS: Final = 20_000
 _SUFFIX = re.compile(r"\.md$", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkData:
+class ChunkData(Struct, frozen=True):
     """A chunk as the catalog records it.
 
     Attributes:

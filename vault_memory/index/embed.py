@@ -10,12 +10,12 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import Struct
 from tokenizers import Tokenizer
 
 from vault_memory.errors import IndexUnavailable
@@ -35,8 +35,7 @@ class ModelUnavailable(IndexUnavailable):
     """The embedding model cannot be loaded; notes are found by their words, and get their vectors when it can."""
 
 
-@dataclass(frozen=True, slots=True)
-class Embedder:
+class Embedder(Struct, frozen=True):
     """A loaded model. Vectors are float32 of unit length; equal ids give equal vectors, whatever else is encoded."""
 
     name: str

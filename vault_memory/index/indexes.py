@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from vault_memory.index.apply import PENDING_CHANGES, PENDING_CHANGES_ONCE, Applier, Lock, boot_id
 from vault_memory.index.apply_text import restart_text
@@ -28,8 +29,7 @@ QUIET_SECONDS = 2.0
 """After so long without a write, whatever is pending is worth an apply to a process that lives on."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexStatus:
+class IndexStatus(Struct, frozen=True):
     """Where the indexes stand, for `status` and `doctor`.
 
     Attributes:

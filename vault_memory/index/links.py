@@ -6,8 +6,10 @@ Owns the catalog's side of resolving. A link may mean any note; what is returned
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from sqlite3 import Connection
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vault_memory.index.rows import link_key
 from vault_memory.memory.link_text import LinkStyle
@@ -15,8 +17,7 @@ from vault_memory.memory.resolve import resolve
 from vault_memory.memory.scope import Scope
 
 
-@dataclass(frozen=True, slots=True)
-class FoundLink:
+class FoundLink(Struct, frozen=True):
     """A link as it stands in the note at `path`, and the visible note that it leads to.
 
     Attributes:

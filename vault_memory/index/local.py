@@ -8,11 +8,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.errors import IndexUnavailable, VaultLocked
 from vault_memory.memory.times import time_of_text, time_text
@@ -41,8 +42,7 @@ CREATE TABLE IF NOT EXISTS idempotency (
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """A pair that waits for review."""
 
     number: int

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from sqlite3 import Connection
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.index.rows import link_key
 from vault_memory.memory.model import Finding
@@ -15,8 +16,7 @@ from vault_memory.memory.slug import fold
 _MIN_LIKENESS: Final = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Hint:
+class Hint(Struct, frozen=True):
     """What an error proposes instead."""
 
     ref: str
@@ -24,8 +24,7 @@ class Hint:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class FoundAt:
+class FoundAt(Struct, frozen=True):
     """A finding and the file it is about."""
 
     path: str

@@ -7,14 +7,14 @@ another, and nothing else left or came with them: events of one move may arrive 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 WINDOW_SECONDS: Final = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(Struct, frozen=True):
     """A note without an id that left or came: its path, the revision of its bytes (never of an empty note)."""
 
     path: str

@@ -6,8 +6,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from vault_memory.index.selection import Selection
 from vault_memory.index.state import IndexState
@@ -18,8 +19,7 @@ LogRule = Callable[[Sequence[tuple[str, str]]], bool]
 OPENING_CHARS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True):
     """A session's notes as far as the request may find them, by created_at, then ref."""
 
     notes: tuple[int, ...]

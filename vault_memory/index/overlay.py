@@ -9,8 +9,9 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.index.numeric import Floats, Ints, np
 from vault_memory.index.state import IndexState
@@ -20,8 +21,7 @@ _CHANGED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PendingChunk:
+class PendingChunk(Struct, frozen=True):
     """What can be matched of a pending chunk; `counts` is None when the text index has it already."""
 
     counts: Mapping[str, int] | None

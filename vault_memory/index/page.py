@@ -8,9 +8,10 @@ the same rows in the same order.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from vault_memory.errors import InvalidRequest
 from vault_memory.index.record import KIND_COLUMNS
@@ -36,8 +37,7 @@ _GATHER_COST: Final = 6
 """A gathered note costs about as much as this many steps of a walk (it is visited out of order, then sorted)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """One page of a list; `total` counts the matches before pagination."""
 
     items: tuple[Row, ...]
@@ -95,8 +95,7 @@ def _check(sort: str, limit: int, offset: int) -> None:
         raise InvalidRequest.of("offset", "must be 0 or more", allowed=[0, _MAX_OFFSET])
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
+class _Source(Struct, frozen=True):
     """Where candidates come from: the FROM clause, a condition that belongs to it, and how many rows it visits."""
 
     tables: str

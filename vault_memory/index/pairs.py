@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from vault_memory.index.numeric import Floats, np
 from vault_memory.index.selection import select
@@ -22,8 +23,7 @@ MAX_CHUNKS: Final = 40_000
 """Chunks that are compared with each other: the work grows with their square (some 20 s on one core at this many)."""
 
 
-@dataclass(frozen=True, slots=True)
-class NearPair:
+class NearPair(Struct, frozen=True):
     """Two notes by catalog key, the smaller first, and the highest cosine of any two of their chunks."""
 
     one: int
@@ -31,8 +31,7 @@ class NearPair:
     cosine: float
 
 
-@dataclass(frozen=True, slots=True)
-class NearPairs:
+class NearPairs(Struct, frozen=True):
     """The nearest pairs, best first; `total` counts all at or above the threshold, `left_out` chunks not compared."""
 
     pairs: tuple[NearPair, ...]

@@ -6,8 +6,9 @@ Owns the order of these steps. It changes nothing; what cannot be read becomes a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from vault_memory.errors import NotAllowed, StorageError
 from vault_memory.files.scan import Known
@@ -24,16 +25,14 @@ Derive = Callable[[Sequence[Memory]], Sequence[Sequence["ChunkData"]]]
 """Makes the chunks of each memory, in order (see `index.derive`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(Struct, frozen=True):
     """The words of the vault: built-in ones and those its config adds."""
 
     relation_types: tuple[str, ...] = RELATION_TYPES
     memory_types: tuple[str, ...] = MEMORY_TYPES
 
 
-@dataclass(slots=True)
-class Batch:
+class Batch(Struct):
     """What some files turned out to be. A file that is gone by now is in none of these."""
 
     records: list[Record] = field(default_factory=list)

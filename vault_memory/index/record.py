@@ -10,9 +10,10 @@ import sqlite3
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
 
 from vault_memory.files.scan import Known
 from vault_memory.index.rows import COLUMNS, BadFile, Record, link_key, links_of, note_values

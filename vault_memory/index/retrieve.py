@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from vault_memory.index.bm25 import Doubles, WantedTerms, counter, scores
 from vault_memory.index.numeric import Floats, NDArray, np
@@ -34,8 +35,7 @@ Proposer = Callable[[int], Sequence[int] | None]
 """Proposes about so many row numbers of the vector file, or None."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextHit:
+class TextHit(Struct, frozen=True):
     """A chunk in the full-text list: its BM25 and what each of the query's terms adds to it."""
 
     chunk: int
@@ -45,8 +45,7 @@ class TextHit:
     """ref and number: ties."""
 
 
-@dataclass(frozen=True, slots=True)
-class VectorHit:
+class VectorHit(Struct, frozen=True):
     """A chunk in the vector list."""
 
     chunk: int
@@ -54,8 +53,7 @@ class VectorHit:
     order: tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Lists:
+class Lists(Struct, frozen=True):
     """The two lists over one state of the catalog: what may be found, and what is pending."""
 
     sql: sqlite3.Connection

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vault_memory.files.scan import Known
 from vault_memory.memory.filter import folded_tags
@@ -22,8 +24,7 @@ if TYPE_CHECKING:
     from vault_memory.index.derive import ChunkData
 
 
-@dataclass(frozen=True, slots=True)
-class LinkData:
+class LinkData(Struct, frozen=True):
     """A link of a note as written, without brackets, heading and alias; `relation` None for one in the body."""
 
     target: str
@@ -31,8 +32,7 @@ class LinkData:
     style: LinkStyle = "wiki"
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """One note to be recorded: its memory as parsed, its effective times, its file, and what was derived from it.
 
     `chunks` None: they are still to be made (the note is listed and read, but not found by a search yet).
@@ -53,8 +53,7 @@ class Record:
         return replace(self.memory, created_at=self.times[0], updated_at=self.times[1])
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """What tells one note from another."""
 
     id: str | None
@@ -70,8 +69,7 @@ class Identity:
         return self.id or path
 
 
-@dataclass(frozen=True, slots=True)
-class TimedNote:
+class TimedNote(Struct, frozen=True):
     """A note as its effective times are judged: the file's bytes and mtime, the stated times and those in force."""
 
     path: str
@@ -83,8 +81,7 @@ class TimedNote:
     updated_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class BadFile:
+class BadFile(Struct, frozen=True):
     """A file that is no readable note: remembered, so that it is named and not read again until it changes."""
 
     path: str
@@ -92,8 +89,7 @@ class BadFile:
     finding: Finding
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A memory as the catalog gives it, with what is not in the note."""
 
     memory: Memory

@@ -6,9 +6,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
+
+from msgspec import Struct
 
 from vault_memory.index.record import KIND_COLUMNS
 from vault_memory.index.text import TextFilter
@@ -24,8 +25,7 @@ _FROM_KEYS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """What may be found.
 
     Attributes:

@@ -4,11 +4,11 @@ what an index does about them is its own affair."""
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass, fields
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class IndexState:
+class IndexState(Struct, frozen=True):
     """One reading of `meta`, consistent within the reader's transaction.
 
     Attributes:
@@ -49,7 +49,7 @@ class IndexState:
         return self.generation - min(self.applied_text, self.applied_vectors)
 
 
-_NAMES = tuple(field.name for field in fields(IndexState))
+_NAMES = IndexState.__struct_fields__
 _QUERY = f"SELECT key, value FROM meta WHERE key IN ({', '.join('?' * len(_NAMES))})"
 """By name: what else `meta` holds can be large, and this is read for every search."""
 

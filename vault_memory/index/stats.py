@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from sqlite3 import Connection
+
+from msgspec import Struct
 
 from vault_memory.memory.scope import Scope
 from vault_memory.memory.slug import fold
@@ -18,8 +19,7 @@ DAYS = 30
 """How many days, today included, `by_day` goes back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stats:
+class Stats(Struct, frozen=True):
     """Counts of what a scope sees. Deleted memories count in `total` and `by_status` only.
 
     Attributes:

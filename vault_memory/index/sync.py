@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vault_memory.files.scan import GAP_SECONDS, MAX_NOTE_BYTES, Diff, Known, Scan, check_root, diff, scan, still_gone
 from vault_memory.files.stat import Stat
@@ -34,8 +36,7 @@ MOST_BASES: Final = 50
 """When more notes than this changed, a checkout or a script did it, not a person whose edit a caller may cross."""
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """A note that the caller has just written: its path, its bytes and the file's numbers afterwards."""
 
     path: str
@@ -43,8 +44,7 @@ class Written:
     stat: Stat
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Struct, frozen=True):
     """What a sync found and recorded; paths are sorted.
 
     Attributes:
@@ -235,8 +235,7 @@ class Sync:
             self._usage.move({old: new for old, new in refs.items() if not self._catalog.holds(old)})
 
 
-@dataclass(slots=True)
-class _Work:
+class _Work(Struct):
     """The files of one run that differ, and what came of them so far."""
 
     found: Diff

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
 import tantivy
+from msgspec import Struct
 from tantivy import DocAddress, Document, Index, Occur, Query, Schema, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
 
 _HEAP_BYTES: Final = 30_000_000
@@ -22,8 +22,7 @@ _TERMS: Final = "terms"
 _TOKENIZER: Final = "spaces"
 
 
-@dataclass(frozen=True, slots=True)
-class TextDocument:
+class TextDocument(Struct, frozen=True):
     """What Tantivy learns of a chunk: its terms, terms that only select, and what filters look at."""
 
     chunk: int
@@ -33,8 +32,7 @@ class TextDocument:
     tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TextFilter:
+class TextFilter(Struct, frozen=True):
     """What Tantivy judges itself: one of the kinds, one of the tags, one of the chunks; None asks nothing."""
 
     kinds: tuple[int, ...] | None = None

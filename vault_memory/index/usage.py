@@ -8,11 +8,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.errors import IndexUnavailable, VaultLocked
 from vault_memory.index.schema import USAGE_TABLES
@@ -26,8 +27,7 @@ ON CONFLICT (ref) DO UPDATE SET last_accessed_at = max(last_accessed_at, exclude
 _TAKE: Final = "DELETE FROM usage WHERE ref = ? RETURNING last_accessed_at, access_count"
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """How a memory was used: UTC time of the last access, number of accesses."""
 
     last_accessed_at: datetime | None = None

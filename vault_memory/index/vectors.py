@@ -10,17 +10,17 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 from vault_memory.index.numeric import Floats, Ints, NDArray, np
 
 _CRC_BLOCK: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class VectorRows:
+class VectorRows(Struct, frozen=True):
     """The rows of a vector file, read-only.
 
     Attributes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.memory.model import Memory
 
@@ -28,8 +29,7 @@ _BREAKS = (
 _MARKUP = re.compile(r"^[\s#>*_-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Struct, frozen=True):
     """A passage of a memory: `content[start:end]`, the n-th from 0, under `heading` ("" before the first one)."""
 
     n: int

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from vault_memory.memory.words import CONDITIONS, DATE_WORDS, NEGATIONS, Token, tokens, without_filler
 
@@ -29,8 +30,7 @@ _WORD: Final = re.compile(r"\w+")
 _ORDINARY: Final = re.compile(r"[A-Z]?[a-z]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """How a new statement relates to an old one; `differs` names the change in words, old value first."""
 
     kind: VerdictKind

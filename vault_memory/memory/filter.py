@@ -7,9 +7,11 @@ Scope is not a filter: it says what exists for the caller, and is applied beside
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from vault_memory.errors import InvalidRequest
 from vault_memory.memory.model import RESERVED_PROJECT, STATUSES, Memory
@@ -25,8 +27,7 @@ TAG_SEPARATOR: Final = "\n"
 SqlValue = str | float | int
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """One condition: `holds(memory)` is true exactly for the rows of table `notes` where `sql` is true."""
 
     column: str
@@ -35,8 +36,7 @@ class Term:
     holds: Callable[[Memory], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """Conditions that must all hold; a field left at its default asks nothing, save `statuses` and `expired`.
 
     Text is compared exactly; `q` is literal text (no wildcards), compared without regard to case. Time bounds are
@@ -74,11 +74,10 @@ class Filter:
     """False: only what has not expired; True: only what has; None: both."""
 
     def __post_init__(self) -> None:
-        for item in fields(self):
-            value = getattr(self, item.name)
+        for name, value in asdict(self).items():
             for text in (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ():
                 if not _is_unicode(text):
-                    raise InvalidRequest.of(item.name, "is not valid Unicode text")
+                    raise InvalidRequest.of(name, "is not valid Unicode text")
 
     def matches(self, memory: Memory, now: datetime) -> bool:
         """Whether the memory (with effective times) is asked for at the time `now`."""

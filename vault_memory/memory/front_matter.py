@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 import frontmatter
 import yaml
 from frontmatter.default_handlers import BaseHandler
+from msgspec import Struct
 from yaml.cyaml import CParser  # type: ignore[attr-defined]
 from yaml.resolver import BaseResolver
 
@@ -56,8 +56,7 @@ class _Loader(CParser, BaseResolver):
         return _SHAPE_TAGS[kind]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One key of the front matter: its nodes, the text they were read from, and whether the key comes again later."""
 
     key: yaml.Node
@@ -71,8 +70,7 @@ class Entry:
         return line_at(self.source, self.key.start_mark.index) + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """A note's text, split: `head + body` is the whole text, `head` has the BOM, both fences and the YAML.
 
     Without usable front matter `head` is empty (or the BOM), `block` is None and `body` is all the text.

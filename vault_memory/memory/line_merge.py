@@ -7,9 +7,10 @@ line by line, and a person's edit of one must not block a tool's edit of the nex
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
+
+from msgspec import Struct
 
 Lines = Sequence[bytes]
 
@@ -17,8 +18,7 @@ _MAX_CELLS: Final = 25_000_000
 """Above this many pairs of lines a diff could hold the vault lock for seconds; the changed middle is then one hunk."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(Struct, frozen=True):
     """Lines `start:end` of the base become `lines`."""
 
     start: int
@@ -26,8 +26,7 @@ class Hunk:
     lines: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Struct, frozen=True):
     """A stretch of the result. Clean when `theirs` is None, else both sides' lines of a conflict."""
 
     ours: tuple[bytes, ...]

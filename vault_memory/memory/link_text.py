@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from vault_memory.memory.prose import code_spans, inside
 
@@ -22,8 +23,7 @@ _ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
 _MAX_LABEL: Final = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """One link to a note or file of the vault.
 
     `target` is decoded text without heading; `target_start:target_end` is where it stands, as written. `heading` is

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from vault_memory.errors import MalformedNote
 from vault_memory.memory.front_matter import Entry, Parts, UnreadableNote, decode, split_text
@@ -26,8 +27,7 @@ _NEWLINE: Final = re.compile("\r\n|\n|\r")
 _FENCE: Final = "---"
 
 
-@dataclass(frozen=True, slots=True)
-class MergeResult:
+class MergeResult(Struct, frozen=True):
     """The merged note; `conflict` tells whether markers stand in it."""
 
     data: bytes

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, Literal
+
+from msgspec import Struct, field
 
 FieldKind = Literal["text", "list", "links", "number", "integer", "bool", "datetime", "choice"]
 
@@ -34,8 +35,7 @@ CONFLICT_CODES: Final = frozenset({"conflict_markers", "duplicate_key", "impossi
 EMPTY: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """One front-matter field: its kind, default, bounds and whether changing it counts as an edit (`version` + 1)."""
 
     name: str
@@ -84,8 +84,7 @@ FIELDS: Final[Mapping[str, Field]] = MappingProxyType({f.name: f for f in _FIELD
 """Every field that vault-memory gives a meaning to, in the order in which new notes write them (relations follow)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """Something odd about a note: where and why. Never a failure of reading."""
 
     code: str
@@ -95,8 +94,7 @@ class Finding:
     """True when the front matter cannot be edited safely, so that tool edits of it are refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Struct, frozen=True):
     """A parsed note.
 
     `path` is the vault path (POSIX separators, NFC). `content` is the body: every character after the front matter,

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
 
 from vault_memory.memory.slug import slug
 
@@ -19,8 +20,7 @@ _SCP_LIKE: Final = re.compile(r"^(?:[^@/\s]+@)?(?P<host>[^:/\s]{2,}):(?!//)(?P<p
 _MAX_SLUG: Final = 60
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryFacts:
+class RepositoryFacts(Struct, frozen=True):
     """What is known about the repository of a folder, or about the bare folder when there is none.
 
     Attributes:

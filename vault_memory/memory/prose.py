@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 Span = tuple[int, int]
 
@@ -23,8 +24,7 @@ _TAG: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(Struct, frozen=True):
     """An ATX heading: its level, its text without marks, and the span of its line (line end included)."""
 
     level: int

@@ -6,9 +6,10 @@ folder.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from vault_memory.memory.model import Memory
 
@@ -23,8 +24,7 @@ ANY: Final = _Any.ANY
 Any_ = Literal[_Any.ANY]
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """What a request may see, and therefore change.
 
     Attributes:

@@ -12,9 +12,10 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
+
+from msgspec import Struct
 
 _NEVER: Final = frozenset(
     # addresses, and entropy without context: what prose is full of; passwords by name are judged by `_passwords`
@@ -76,8 +77,7 @@ _ENTROPY_BITS: Final = 3.0
 """Shannon entropy per character from which a value counts as a password; most words of prose lie below."""
 
 
-@dataclass(frozen=True, slots=True)
-class Secret:
+class Secret(Struct, frozen=True):
     """Something that should not be written down: what kind, and where it begins (line and column from 1)."""
 
     kind: str

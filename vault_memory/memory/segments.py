@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.memory.front_matter import Parts, compose, key_text
 from vault_memory.memory.spans import refusal, start_of_line
@@ -14,8 +15,7 @@ _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _BETWEEN: Final = re.compile(r"[ \t]*(?:\r\n|\n|\r)|#[^\r\n]*(?:\r\n|\n|\r|\Z)")
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """One key: the comments and blank lines before it, and its own lines."""
 
     name: str
@@ -23,8 +23,7 @@ class Segment:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Segments:
+class Segments(Struct, frozen=True):
     """A block's keys in order, and what follows the last one."""
 
     by_name: Mapping[str, Segment]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import yaml
+from msgspec import Struct
 
 from vault_memory.errors import MalformedNote
 from vault_memory.memory.findings import line_at
@@ -23,8 +23,7 @@ _REST: Final = re.compile(r"[^\r\n]*")
 _REFERENCE: Final = (yaml.AnchorToken, yaml.AliasToken, yaml.TagToken)
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """One key of a block mapping. All numbers are character positions in `block`.
 
     `line_start` begins the key's line, `after_colon` follows its colon, `start:end` is the value without trailing

@@ -5,12 +5,12 @@ Pure: the front matter's statement, the file's mtime and what git knows are pass
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+
+class Provenance(Struct, frozen=True):
     """What version control knows about one note. `Provenance()` is a note outside any repository."""
 
     in_repository: bool = False

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
+
+from msgspec import Struct
 
 TokenKind = Literal["word", "name", "number", "date", "version", "path", "identifier", "unit", "flag", "symbol"]
 
@@ -102,8 +103,7 @@ _UNIT: Final = re.compile(r"[a-zA-Zµ]{1,4}(?:/[a-z]{1,3})?")
 _SAME_IN_ANY_CASE: Final = frozenset("am pm min mins max sec secs hr hrs day days year week".split())
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """One meaningful piece of a statement: `text` as compared, `shown` as written."""
 
     text: str

@@ -6,8 +6,9 @@ Owns the duplicate gate's decisions by `on_duplicate`; the verdicts are `rivals`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
 
 from vault_memory.batch import Batch
 from vault_memory.memory.markdown import append
@@ -26,8 +27,7 @@ SEPARATOR = "\n\n---\n\n"
 """Stands between the texts of merged memories."""
 
 
-@dataclass(frozen=True, slots=True)
-class Admitted:
+class Admitted(Struct, frozen=True):
     """One memory that a batch took in, or why it did not; `result` makes the answer once the batch is recorded."""
 
     outcome: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from msgspec import Struct
 from pydantic import Field
 from pydantic.config import JsonDict
 
@@ -51,8 +51,7 @@ class AnchorRemove(WriteRequest):
     ref: str = Field(description="The anchor.", json_schema_extra=_REF)
 
 
-@dataclass(frozen=True, slots=True)
-class Anchors:
+class Anchors(Struct, frozen=True):
     """Anchors in the order in which they are shown: by creation, then ref."""
 
     anchors: tuple[Memory, ...]

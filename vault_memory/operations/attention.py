@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.memory.filter import Filter
 from vault_memory.memory.model import Memory
@@ -13,8 +14,7 @@ MOST: Final = 100
 """So many of each kind are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """A memory by the name that a person knows it by."""
 
     ref: str
@@ -28,8 +28,7 @@ class Named:
         return cls(memory.ref, memory.title, memory.path, reason)
 
 
-@dataclass(frozen=True, slots=True)
-class Attention:
+class Attention(Struct, frozen=True):
     """The first hundred of each kind, all of them active.
 
     Attributes:

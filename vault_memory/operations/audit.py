@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final
+
+from msgspec import Struct
 
 from vault_memory.errors import NotAllowed
 from vault_memory.operations.context import Context
@@ -18,8 +19,7 @@ COMMITS: Final = 10
 _LATELY_BYTES: Final = 512 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """One operation of somebody: every note it wrote, under the id by which it can be undone."""
 
     id: str
@@ -31,8 +31,7 @@ class Written:
     paths: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Trail:
+class Trail(Struct, frozen=True):
     """A page of the audit log, newest first; `agents` are all who ever wrote, by their last time, newest first."""
 
     items: tuple[Written, ...]
@@ -40,8 +39,7 @@ class Trail:
     agents: tuple[tuple[str, int, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """One commit of the repository."""
 
     commit: str
@@ -51,8 +49,7 @@ class Commit:
     summary: str
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryState:
+class RepositoryState(Struct, frozen=True):
     """`problem` says why nothing is committed, "" when it is; `unsaved` counts files that differ from HEAD."""
 
     problem: str

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec import Struct
 from pydantic import Field
 from pydantic.config import JsonDict
 
@@ -33,8 +33,7 @@ class Bench(Request):
     mode: Mode = Field("hybrid", description="hybrid, keyword or semantic.")
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """Shares of the queries whose expected memory is among the first 1, 5 and 10; MRR@10; milliseconds a query."""
 
     queries: int

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
 from pydantic import Field
 
 from vault_memory.operations.request import Request
@@ -25,8 +25,7 @@ class Doctor(Request):
     history: bool = Field(False, description="With secrets: also in every text that git holds of a note.")
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One observation; `fix` says how to mend it, `fixed` that it was mended now."""
 
     area: str
@@ -41,8 +40,7 @@ class Check:
         return self.fixed or self.level != "problem"
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True):
     """Everything observed, in the order of the areas; healthy when no problem is left."""
 
     checks: tuple[Check, ...]

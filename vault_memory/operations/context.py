@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from vault_memory.config import Config
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from vault_memory.vault import Vault
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """One caller's request environment. `now` is UTC-aware and fixed for the whole request."""
 
     vault: Vault

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from msgspec import Struct
 from pydantic import Field
 
 from vault_memory.errors import InvalidRequest, VaultError
@@ -40,8 +40,7 @@ class Projects(Request):
     """The projects that the caller sees, with counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """One word: how many memories bear it, archived ones included, and when one of them last changed."""
 
     name: str
@@ -49,8 +48,7 @@ class Word:
     last_updated: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """Words by count, then name; `drift` are spellings of one word. `plan` are the memories that a rename changes."""
 
     items: tuple[Word, ...]
@@ -60,8 +58,7 @@ class Words:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(Struct, frozen=True):
     name: str
     of: Callable[[Memory], Iterable[str]]
     renamed: Callable[[Memory, str, str], dict[str, Any]]

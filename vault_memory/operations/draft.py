@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, field
 
 from vault_memory.errors import InvalidRequest, NotAllowed
 from vault_memory.memory.model import EMPTY, FIELDS, RESERVED_PROJECT
@@ -22,8 +23,7 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s|\n")
 _MARKS: Final = re.compile(r"^[\s>#*+-]*(?:\d+\.\s+)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """A note about to be written: `fields` by name, the body, and what it is related to."""
 
     content: str

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from msgspec import Struct
 from pydantic import Field
 
 from vault_memory.index.pairs import near_pairs
@@ -34,8 +34,7 @@ class FindDuplicates(FilterRequest):
     offset: int = Field(0, ge=0, description="How many to skip.")
 
 
-@dataclass(frozen=True, slots=True)
-class DuplicatePair:
+class DuplicatePair(Struct, frozen=True):
     """Two memories, the older first.
 
     `kind`: the same (duplicate), the same but for spelling, likely the same, a changed fact, or ambiguous. `overlap` is
@@ -50,8 +49,7 @@ class DuplicatePair:
     differs: str
 
 
-@dataclass(frozen=True, slots=True)
-class DuplicatePairs:
+class DuplicatePairs(Struct, frozen=True):
     """A page of pairs, surest first; `total` counts those that were judged."""
 
     items: tuple[DuplicatePair, ...]

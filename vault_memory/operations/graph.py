@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from pydantic import Field
 
 from vault_memory.memory.filter import Filter
@@ -28,8 +27,7 @@ class Graph(Request):
     limit: int = Field(1000, ge=1, le=5000, description="At most so many nodes.")
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A memory in the graph."""
 
     ref: str
@@ -39,8 +37,7 @@ class Node:
     project: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class GraphEdge:
+class GraphEdge(Struct, frozen=True):
     """A typed relation, or a wikilink (`relation_type` None)."""
 
     source: str
@@ -48,8 +45,7 @@ class GraphEdge:
     relation_type: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class GraphResult:
+class GraphResult(Struct, frozen=True):
     """Nodes by ref and edges by source, target and type; `truncated` when the limit cut it."""
 
     nodes: tuple[Node, ...]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from pydantic import Field
 from pydantic.config import JsonDict
 
@@ -40,8 +40,7 @@ class Blame(Request):
     ref: str = Field(description="Id, path or title.", json_schema_extra=_REF)
 
 
-@dataclass(frozen=True, slots=True)
-class Versions:
+class Versions(Struct, frozen=True):
     """The versions of one memory, newest first."""
 
     ref: str
@@ -50,16 +49,14 @@ class Versions:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """A unified diff of a note's text; empty when nothing differs."""
 
     ref: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Blamed:
+class Blamed(Struct, frozen=True):
     """The lines of a note with the change that each comes from."""
 
     ref: str

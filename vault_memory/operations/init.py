@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from vault_memory.config import CONFIG_FILE
 from vault_memory.errors import InvalidRequest
@@ -21,8 +22,7 @@ _NOTES_TABLE: Final = b"\n#[notes]\n"
 _NO_PATTERNS: Final = b"\n#ignore = []\n"
 
 
-@dataclass(frozen=True, slots=True)
-class InitResult:
+class InitResult(Struct, frozen=True):
     """What `init_vault` did. Paths are vault paths, sorted."""
 
     root: Path

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from pydantic import Field
 from pydantic.config import JsonDict
 
@@ -45,8 +44,7 @@ class Touch(Request):
     ref: str = Field(description="Id, path or title.", json_schema_extra=_REF)
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(Struct, frozen=True):
     """A memory near another: by a link (its relation named) or by likeness."""
 
     memory: Memory
@@ -54,16 +52,14 @@ class Neighbour:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbours:
+class Neighbours(Struct, frozen=True):
     """The neighbours of a memory, linked ones first."""
 
     ref: str
     neighbours: tuple[Neighbour, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Touched:
+class Touched(Struct, frozen=True):
     """The access that was counted."""
 
     ref: str

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 from xml.sax.saxutils import escape, quoteattr
 
+from msgspec import Struct
 from pydantic import Field
 
 from vault_memory.memory.filter import Filter
@@ -47,8 +47,7 @@ class ContextPack(Request):
     touch: bool = Field(True, description="Count what is used as accessed.")
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True):
     """A memory that did not make it, and why."""
 
     ref: str
@@ -56,8 +55,7 @@ class LeftOut:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Pack:
+class Pack(Struct, frozen=True):
     """A context: `text` costs `token_estimate` tokens, never more than was asked for."""
 
     text: str
@@ -67,8 +65,7 @@ class Pack:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     section: str
     memory: Memory
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Literal
 
+from msgspec import Struct
 from pydantic import Field
 
 from vault_memory.errors import ConfirmationNeeded, InvalidRequest
@@ -51,8 +51,7 @@ class Expire(Request):
     execute: bool = Field(False, description="Carry the plan out; otherwise it is only shown.")
 
 
-@dataclass(frozen=True, slots=True)
-class Leaving:
+class Leaving(Struct, frozen=True):
     """A memory the plan names, why, and the score that decided."""
 
     ref: str
@@ -62,8 +61,7 @@ class Leaving:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class PrunePlan:
+class PrunePlan(Struct, frozen=True):
     """What would leave, or what left when `executed`."""
 
     would_prune: tuple[Leaving, ...]
@@ -173,7 +171,7 @@ def _by_type(ctx: Context, request: Prune, rows: Sequence[Row]) -> list[Leaving]
 
 def _by_decay(ctx: Context, request: Prune, rows: Sequence[Row]) -> list[Leaving]:
     """Faded memories, then, of each actor with too many, the lowest decayed first and the oldest of those."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     settings = ctx.config.decay
     if request.half_life_days is not None:

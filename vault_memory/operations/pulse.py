@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from pydantic import Field
 
 from vault_memory.memory.filter import Filter
@@ -25,8 +25,7 @@ class Pulse(Request):
     stacks: list[str] = Field([], description="Technologies whose anchors apply.")
 
 
-@dataclass(frozen=True, slots=True)
-class PulseReport:
+class PulseReport(Struct, frozen=True):
     """Newest first throughout; the checkpoint in full with its relations, all else short lines."""
 
     checkpoint: Memory | None

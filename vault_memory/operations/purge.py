@@ -6,9 +6,10 @@ person rewrites history; the answer holds the exact command.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import Field
 
 from vault_memory.batch import Batch
@@ -33,8 +34,7 @@ class Purge(Request):
     confirm_phrase: str | None = Field(None, description="Must be exactly: DELETE <id>.")
 
 
-@dataclass(frozen=True, slots=True)
-class Purged:
+class Purged(Struct, frozen=True):
     """What was removed. `command` is what a person runs so that git forgets it too; None when no commit holds it."""
 
     outcome: str

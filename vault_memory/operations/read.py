@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from msgspec import Struct
 from pydantic import Field
 
 from vault_memory.memory.filter import VISIBLE, Filter
@@ -39,8 +39,7 @@ class List(FilterRequest):
     touch: bool = Field(True, description="Count the rows as accessed.")
 
 
-@dataclass(frozen=True, slots=True)
-class Got:
+class Got(Struct, frozen=True):
     """The memories asked for, in the order of the references."""
 
     memories: tuple[View, ...]
@@ -73,7 +72,7 @@ def list_(ctx: Context, request: List) -> Page:
     freshness = ctx.vault.refresh()
     condition = request.filter(ctx, default=VISIBLE)
     if request.q:
-        from dataclasses import replace
+        from msgspec.structs import replace
 
         condition = replace(condition, q=request.q)
     page = ctx.vault.catalog.page(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from msgspec import Struct
 from pydantic import Field
 
 from vault_memory.memory.decay import days_between
@@ -34,8 +34,7 @@ class Recall(FilterRequest):
     touch: bool = Field(True, description="Count them as accessed.")
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(Struct, frozen=True):
     """One memory and why it came up."""
 
     memory: Memory
@@ -43,8 +42,7 @@ class Recalled:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Recollection:
+class Recollection(Struct, frozen=True):
     """What applies, best first; `fallback` when nothing matched the query and the most important stand in."""
 
     items: tuple[Recalled, ...]
@@ -93,7 +91,7 @@ def recent(ctx: Context, wanted: Filter, limit: int) -> list[Recalled]:
 
 def important(ctx: Context, wanted: Filter, limit: int) -> list[Recalled]:
     """The most important, then the newest, of the last hundred and of everything above the default importance."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     catalog = ctx.vault.catalog
     rows = {
@@ -121,7 +119,7 @@ def _scored(ctx: Context, request: Recall, wanted: Filter) -> list[Recalled]:
 
 def _candidates(ctx: Context, request: Recall, wanted: Filter) -> Iterable[Memory]:
     """Whatever may score: the page's memories, the site's, those the search finds, and the newest."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from vault_memory.operations.searching import find
 

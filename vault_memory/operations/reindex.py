@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from msgspec import Struct
 from pydantic import Field
 
 from vault_memory.operations.context import Context
@@ -24,8 +24,7 @@ class Reindex(Request):
     lancedb: bool = Field(False, description="Also fill LanceDB, whatever the size of the vault.")
 
 
-@dataclass(frozen=True, slots=True)
-class Reindexed:
+class Reindexed(Struct, frozen=True):
     """What the indexes hold now."""
 
     notes: int

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from pydantic import Field
 from pydantic.config import JsonDict
 
@@ -44,8 +43,7 @@ class Relations(Request):
     ref: str = Field(description="Id, path or title.", json_schema_extra=_REF)
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """A typed relation, or a wikilink (`relation_type` None). `target_ref` is None when it leads nowhere."""
 
     source_ref: str
@@ -55,8 +53,7 @@ class Edge:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(Struct, frozen=True):
     """The relations of one memory: those it states, and those that others state about it."""
 
     outgoing: tuple[Edge, ...]

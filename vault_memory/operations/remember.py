@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import Field, ValidationError
 
 from vault_memory.batch import Batch
@@ -69,8 +70,7 @@ class RememberMany(Request):
     force: bool = Field(False, description="For all that do not say otherwise.")
 
 
-@dataclass(frozen=True, slots=True)
-class Batched:
+class Batched(Struct, frozen=True):
     """Outcomes in the order of the request; `failed` counts those that were refused."""
 
     results: tuple[WriteResult, ...]
@@ -120,8 +120,7 @@ def remember_many(ctx: Context, request: RememberMany) -> Batched:
     return Batched(results, stored, failed)
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """A request that passed the gates that look at it alone."""
 
     draft: Draft

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime
 from pathlib import PurePath
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import asdict
+
 from vault_memory.memory.model import Finding, Memory
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """A memory as answered: the note's fields (readable as attributes) and what is kept outside the note."""
 
     memory: Memory
@@ -28,8 +29,7 @@ class View:
         return getattr(self.memory, name)
 
 
-@dataclass(frozen=True, slots=True)
-class WriteResult:
+class WriteResult(Struct, frozen=True):
     """The answer of every operation that changes a memory.
 
     `outcome` is one of stored, needs_review, duplicate, rejected, updated, unchanged, archived, deleted, restored,
@@ -47,8 +47,7 @@ class WriteResult:
     """The problem object of an item that a batch refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """The contract's envelope."""
 
     items: tuple[View, ...]
@@ -60,15 +59,15 @@ class Page:
 
 
 def to_json(value: Any) -> Any:
-    """`value` as strict JSON data: dataclasses become objects, times ISO 8601 in UTC with `Z`, NaN null."""
+    """`value` as strict JSON data: structs become objects, times ISO 8601 in UTC with `Z`, NaN null."""
     if value is None or isinstance(value, (str, int)):  # most values by far
         return value
     if isinstance(value, View):
         return _view(value)
     if isinstance(value, Memory):
         return _memory(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_json(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Struct):
+        return {name: to_json(item) for name, item in asdict(value).items()}
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, (date, PurePath)):
@@ -86,9 +85,9 @@ def to_json(value: Any) -> Any:
 
 def _memory(memory: Memory) -> dict[str, Any]:
     body: dict[str, Any] = {"ref": memory.ref}
-    for item in fields(memory):
-        if item.name not in ("stated", "inline_tags", "findings", "relations"):
-            body[item.name] = to_json(getattr(memory, item.name))
+    for name, value in asdict(memory).items():
+        if name not in ("stated", "inline_tags", "findings", "relations"):
+            body[name] = to_json(value)
     body["relations"] = to_json(memory.relations)
     body["inline_tags"] = list(memory.inline_tags)
     body["findings"] = [_finding(finding) for finding in memory.findings]

@@ -3,10 +3,10 @@ for every project that no person has confirmed. The queue is local."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from msgspec import Struct
 from pydantic import Field
 
 from vault_memory.errors import InvalidRequest, MemoryNotFound
@@ -43,8 +43,7 @@ class ReviewResolve(WriteRequest):
     rival: str | None = Field(None, description="The older memory, when several pairs of the newer one wait.")
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """A pair that waits: the newer memory, the older one, and what differs."""
 
     memory: Memory
@@ -55,8 +54,7 @@ class Pair:
     next: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewPage:
+class ReviewPage(Struct, frozen=True):
     """A page of the queue; `total` counts the pairs that the caller sees.
 
     `unconfirmed` are the newest memories that agents saved for every project: `verify` lets them into start texts.

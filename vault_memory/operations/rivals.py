@@ -7,8 +7,9 @@ search pool; also those that the same batch has just written, which no index kno
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
 
 from vault_memory.index.candidates import Sizes
 from vault_memory.memory.duplicates import Verdict, judge
@@ -31,8 +32,7 @@ _DERIVE_MS: Final = 200.0
 _RANK: Final = {"duplicate": 0, "adds_nothing": 1, "changed": 2, "similar": 3, "different": 4}
 
 
-@dataclass(frozen=True, slots=True)
-class Rival:
+class Rival(Struct, frozen=True):
     """The memory a text was compared with, and the verdict."""
 
     memory: Memory
@@ -45,8 +45,7 @@ class Rival:
         return _RANK[self.verdict.kind], -(self.cosine or 0.0), self.memory.ref
 
 
-@dataclass(slots=True)
-class Beside:
+class Beside(Struct):
     """What one batch has written so far, found by its words."""
 
     memories: list[Memory] = field(default_factory=list)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import Field
 
 from vault_memory.errors import InvalidRequest
@@ -41,8 +42,7 @@ class Search(FilterRequest):
     touch: bool = Field(True, description="Count the hits as accessed.")
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """One memory that matches. `score` orders, `relevance` (0–1) is evidence."""
 
     memory: Memory
@@ -65,8 +65,7 @@ class Hit:
     why: Explanation | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class IndexState:
+class IndexState(Struct, frozen=True):
     """How current the answer is: the catalog's generation, changes no index had applied, notes not searchable yet."""
 
     generation: int
@@ -74,8 +73,7 @@ class IndexState:
     stale: int
 
 
-@dataclass(frozen=True, slots=True)
-class Hits:
+class Hits(Struct, frozen=True):
     """A page of hits, best first; `total` counts what matched. Anchors stand beside the hits and never count."""
 
     hits: tuple[Hit, ...]

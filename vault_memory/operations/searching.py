@@ -6,9 +6,11 @@ Owns the way from a text to ranked places; texts are the recorded ones, which th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any, Final, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vault_memory.index.candidates import Sizes
 from vault_memory.index.rows import link_key
@@ -42,8 +44,7 @@ _CORRECTED: Final = 5
 """A longer list of unknown words is another language, not a slip of the finger."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The answer of a query before it is shown: places are positions in the ranking, `places` lists those to show."""
 
     parsed: ParsedQuery
@@ -158,8 +159,7 @@ class Found:
         return int(self._r.rows[place])
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranking:
+class _Ranking(Struct, frozen=True):
     candidates: Candidates
     numbers: QueryNumbers
     pool: Pool

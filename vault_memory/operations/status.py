@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from vault_memory.index.stats import Stats as Counts
 from vault_memory.operations.context import Context
@@ -21,8 +22,7 @@ class Stats(Request):
     """Counts of what the caller sees."""
 
 
-@dataclass(frozen=True, slots=True)
-class StatusReport:
+class StatusReport(Struct, frozen=True):
     """The vault at a glance; `warnings` say what a person should look at."""
 
     root: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from pydantic import Field
 
 from vault_memory.errors import InvalidRequest, VaultError
@@ -37,8 +37,7 @@ class DeleteMany(Request):
     reason: str | None = Field(None, max_length=2000, description="Why; goes to the history.")
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """The new memory, and what it sums up; `archived_count` originals left the active ones."""
 
     summary: Memory
@@ -48,8 +47,7 @@ class Summary:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Deleted:
+class Deleted(Struct, frozen=True):
     """What was deleted, and what was not there."""
 
     refs: tuple[str, ...]

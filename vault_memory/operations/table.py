@@ -8,10 +8,11 @@ By convention the operation `close_handoff` of module `kinds` is the function `c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from vault_memory.operations.context import Context
@@ -21,8 +22,7 @@ Kind = Literal["read", "write", "destructive"]
 Function = Callable[["Context", Any], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """One thing that can be asked of a vault."""
 
     name: str

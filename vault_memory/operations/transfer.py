@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import Field
 
 from vault_memory.errors import InvalidRequest, NotAllowed, StorageError
@@ -54,8 +55,7 @@ class Backup(Request):
     zip: bool = Field(False, description="One zip file instead of a folder.")
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
+class Exported(Struct, frozen=True):
     """What was written out: `data` inline, or `path` where it lies. `left_out` names what could not come along."""
 
     format: str

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import Field
 
 from vault_memory.batch import Batch, Expectation
@@ -48,8 +49,7 @@ class Import(Request):
     reason: str | None = Field(None, max_length=2000, description="Why; goes to the history.")
 
 
-@dataclass(frozen=True, slots=True)
-class ImportItem:
+class ImportItem(Struct, frozen=True):
     """What becomes of one record, where that needs saying: a clash, a refusal, another name than its own."""
 
     name: str
@@ -59,8 +59,7 @@ class ImportItem:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportReport:
+class ImportReport(Struct, frozen=True):
     """The plan, or what was done when `executed`. `counts` by outcome: new, unchanged, replaced, kept_both, skipped,
     refused; `failed` counts the refused; `items` names every record that is neither new nor unchanged."""
 

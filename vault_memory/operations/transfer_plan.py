@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from vault_memory.errors import InvalidRequest, NotAllowed, Rejected, VaultError
 from vault_memory.formats.record import UNUSED, Incoming, Unreadable, Usage
@@ -26,8 +28,7 @@ OnClash = Literal["skip", "replace", "keep_both"]
 Outcome = Literal["new", "unchanged", "replaced", "kept_both", "skipped", "refused"]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One record and what becomes of it. `rival` is the memory that is here already."""
 
     name: str
@@ -41,8 +42,7 @@ class Step:
     earlier: tuple[tuple[bytes, datetime], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Ready:
+class _Ready(Struct, frozen=True):
     """A record with its place: what is here under its identity, and where it would go."""
 
     record: Incoming

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 
+from msgspec import Struct
 from pydantic import Field
 
 from vault_memory.batch import Batch
@@ -29,16 +29,14 @@ class Undo(Request):
     reason: str | None = Field(None, max_length=2000, description="Why; goes to the history and the audit log.")
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Struct, frozen=True):
     """A note that was left as it is, and why."""
 
     path: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Undone:
+class Undone(Struct, frozen=True):
     """What was taken back (or would be): `operation` is the undo's own id, by which it can be undone in turn."""
 
     outcome: str
@@ -49,8 +47,7 @@ class Undone:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(Struct, frozen=True):
     """One write of one path, by revisions; None where there was or is no file."""
 
     path: str
@@ -58,8 +55,7 @@ class _Step:
     after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(Struct, frozen=True):
     """What became of one path: the bytes before the first step (None: no file), the revision after the last one."""
 
     path: str

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec import Struct, field
 
 from vault_memory.config import Decay
 from vault_memory.memory.decay import fading
@@ -23,8 +23,7 @@ _CLOSING: Final = " \t\r\n\"'”’»)*_"
 _VERIFICATION: Final = {"confirmed": 1, "contradicted": -1}
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """What a request knows besides its words.
 
     Attributes:

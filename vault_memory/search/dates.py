@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 Grain = Literal["day", "span", "month", "year"]
 
@@ -42,8 +44,7 @@ _LATER_DAYS: Final = 3
 _EARLIEST, _LATEST = date(1, 1, 1), date(9999, 12, 31)
 
 
-@dataclass(frozen=True, slots=True)
-class DateHint:
+class DateHint(Struct, frozen=True):
     """A stretch of days that a query asks for: `first` to `last`, both included.
 
     Without a year (`any_year`) the stretch is written in a leap year and fits every year. `start` and `end` are where

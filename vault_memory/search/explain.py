@@ -4,8 +4,9 @@ that ranked. Pure; it ranks nothing itself."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
 
 from vault_memory.search import adjust
 from vault_memory.search.rank import signed
@@ -48,8 +49,7 @@ _LEAST: Final = 5e-4
 """Smaller contributions are not worth a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One feature of a hit: value × weight = contribution, and what it means."""
 
     name: str
@@ -59,8 +59,7 @@ class Part:
     meaning: str
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """A hit's score in parts: `score = base × factor`, base = sum of the parts' contributions (see `adjust` below 0).
 
     Attributes:
@@ -84,8 +83,7 @@ class Explanation:
     sentences: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Outside:
+class Outside(Struct, frozen=True):
     """What the caller found out about an expected memory that is not among the candidates."""
 
     exists: bool
@@ -98,8 +96,7 @@ class Outside:
     """Best of its chunks for this query; None when it has none (no word of the query, no vector)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
+class Expected(Struct, frozen=True):
     """Where an expected memory fell out, and why, in words; `rank` counts from 1 where it has one."""
 
     ref: str

@@ -6,10 +6,10 @@ the pool, so they say who is ahead, never how good the best one is; `relevance` 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from vault_memory.search.pool import NONE
 
@@ -30,8 +30,7 @@ _SESSION_BEST = 3
 """How many of a session's memories speak for it (measured: 3 is better than 1 or the mean of all)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(Struct, frozen=True):
     """How well each query token is met by each row.
 
     Attributes:
@@ -45,8 +44,7 @@ class Matches:
     weight: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
+class Features(Struct, frozen=True):
     """One column a feature, one entry a row, each 0–1. See SEARCH in docs for the definitions."""
 
     bm25: Floats

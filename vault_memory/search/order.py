@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from vault_memory.search import adjust, dates
 from vault_memory.search.pool import NONE
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from vault_memory.search.pool import Flags, Floats, Ints, Pool, QueryNumbers, TokenVectors
 
 
-@dataclass(frozen=True, slots=True)
-class Ordered:
+class Ordered(Struct, frozen=True):
     """The pool's notes that match, best first.
 
     Attributes:

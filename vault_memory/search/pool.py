@@ -7,8 +7,9 @@ adjacent, and their order carries no meaning (the ranking breaks ties by `ref`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,8 +32,7 @@ class TokenVectors(Protocol):
     def __call__(self, token_ids: Ints, /) -> Floats: ...
 
 
-@dataclass(frozen=True, slots=True)
-class QueryNumbers:
+class QueryNumbers(Struct, frozen=True):
     """A query as the indexes see it. All idf values are `ln(1 + (N − df + .5) / (df + .5))` over the vault's chunks.
 
     Attributes:
@@ -52,8 +52,7 @@ class QueryNumbers:
     vector: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(Struct, frozen=True):
     """The candidates of one query: top chunks by BM25 ∪ top chunks by cosine ∪ their session neighbours.
 
     Filters and scope were applied when the candidates were selected, to neighbours too. All columns have one entry a

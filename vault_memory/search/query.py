@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
+
+from msgspec import Struct
 
 from vault_memory.search import dates
 from vault_memory.search.words import QUESTION_WORDS, words
@@ -30,16 +31,14 @@ _EXCLUDED: Final = re.compile(r"-([^\W\d_][\w'’.-]{2,})")
 _KEYED: Final = re.compile(r"([A-Za-z]+):(.*)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Plain:
+class Plain(Struct, frozen=True):
     """A piece that looks like a mark and was taken as plain text, and why."""
 
     piece: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedQuery:
+class ParsedQuery(Struct, frozen=True):
     """A query in parts.
 
     Attributes:

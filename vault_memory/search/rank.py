@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vault_memory.search import dates
 from vault_memory.search.features import Features, Matches, features, feedback, token_matches
@@ -21,13 +22,12 @@ if TYPE_CHECKING:
 
 PENALTIES: Final = frozenset({"question"})
 """Features that lower a score; their weights are subtracted."""
-NAMES: Final = tuple(field.name for field in fields(Features))
+NAMES: Final = Features.__struct_fields__
 _COSINE_SHARE_IN_SESSIONS: Final = 0.5
 """A session is judged more by its words than a single memory is: its memories' cosine counts half."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """The pool's features, how each query token was met, and the weighted sum of the features, one entry a row."""
 
     features: Features

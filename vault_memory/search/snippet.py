@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 WIDTH: Final = 240
 """Usual length of a snippet in characters."""
@@ -16,8 +17,7 @@ _EDGE: Final = 24
 """How far a cut may move to fall between words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """Where a word of the query stands in a text, and how much it weighs (its idf)."""
 
     start: int
@@ -26,8 +26,7 @@ class Mark:
     weight: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(Struct, frozen=True):
     """`content[start:end]` without the blanks around it, with what to emphasise; "…" is the renderer's to add.
 
     Attributes:

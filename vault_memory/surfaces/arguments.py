@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vault_memory.errors import InvalidRequest
 
@@ -36,8 +38,7 @@ _EXAMPLES: Final[Mapping[Shape, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FieldShape:
+class FieldShape(Struct, frozen=True):
     """What a request field takes: its shape, whether null is a value, for a choice the allowed values."""
 
     shape: Shape

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from vault_memory.errors import InvalidRequest
 from vault_memory.operations.table import OPERATIONS, Function, Operation
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from vault_memory.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What an operation answered, and what the surface has to say about the call itself."""
 
     result: Any

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from vault_memory.errors import NotAllowed
 from vault_memory.memory.model import RESERVED_PROJECT
@@ -11,8 +11,7 @@ from vault_memory.memory.scope import ANY, Any_, Scope
 ANYTHING = "*"
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct, frozen=True):
     """Who a token stands for.
 
     Attributes:

@@ -9,10 +9,12 @@ import hmac
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from vault_memory.errors import InvalidRequest, StorageError
 from vault_memory.files.lock import FileLock
@@ -25,8 +27,7 @@ NAMED_FILE: Final = "tokens.json"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """A token that was given to a program: who it is, what it may, and the SHA-256 of the token itself."""
 
     name: str

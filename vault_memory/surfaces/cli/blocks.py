@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct, field
 
 Style = Literal["plain", "good", "caution", "bad", "faint", "strong"]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One line of text."""
 
     text: str
     style: Style = "plain"
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """Rows under headings; the last column takes what room is left."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(Struct, frozen=True):
     """One thing in full: a heading, its fields, and a text that is shown as it is."""
 
     heading: str
@@ -34,8 +32,7 @@ class Card:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Raw:
+class Raw(Struct, frozen=True):
     """Text that is the answer itself, shown character for character (controls excepted)."""
 
     text: str

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
 import click
+from msgspec import Struct
 
 from vault_memory.operations.table import OPERATIONS, Operation
 
@@ -16,8 +16,7 @@ READING, WRITING, TOOLS = "Read", "Write", "Vault and tools"
 SECTIONS: Final = (READING, WRITING, TOOLS)
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A command: its name, its line in the overview, and where it comes from."""
 
     name: str

@@ -7,11 +7,11 @@ import shlex
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from msgspec import Struct, field
 
 from vault_memory.errors import InvalidRequest
 from vault_memory.surfaces.cli.settings import Settings, common_options
@@ -70,8 +70,7 @@ Next time: slower between 500 and 600 degrees.
 """A note as people write them: comments, odd spacing, a status of its own, a Windows line ending, trailing blanks."""
 
 
-@dataclass(slots=True)
-class Tour:
+class Tour(Struct):
     """What the demo has shown so far: blocks for a person, facts for `--json`."""
 
     root: Path

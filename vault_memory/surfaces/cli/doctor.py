@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from vault_memory.operations.checks import Check, Diagnosis, Doctor
 from vault_memory.operations.context import Context

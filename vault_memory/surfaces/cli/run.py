@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _run(source: str) -> int:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from vault_memory.surfaces.cli.output import as_json, write
     from vault_memory.surfaces.profiles.batch import act

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from vault_memory.operations.context import Context
@@ -18,8 +18,7 @@ _META: Final = "vault_memory.options"
 _PREFIX: Final = "common_"
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """What the common options of one command line say; where both places give one, the later place wins."""
 
     vault: str | None = None

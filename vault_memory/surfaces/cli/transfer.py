@@ -14,7 +14,7 @@ _EVERYTHING = "*"
 
 def _run(operation: str, given: dict[str, Any], **context: Any) -> int:
     """Run the operation; who names no actor or project is the owner and sees all of them."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from vault_memory.operations.table import OPERATIONS
     from vault_memory.surfaces.cli.output import emit, write

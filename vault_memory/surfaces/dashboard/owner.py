@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 from starlette.routing import Route
@@ -196,14 +197,15 @@ def _number(request: Request, name: str, default: int) -> int:
 
 
 def _settings(config: Any) -> Any:
-    for section in fields(config):
-        value, usual = getattr(config, section.name), getattr(type(config)(), section.name)
-        if not is_dataclass(value):
-            yield _setting("general", section.name, value, usual)
+    defaults = type(config)()
+    for section, value in asdict(config).items():
+        usual = getattr(defaults, section)
+        if not isinstance(value, Struct):
+            yield _setting("general", section, value, usual)
             continue
-        for field in fields(value):
-            if field.name not in _SECRET:
-                yield _setting(section.name, field.name, getattr(value, field.name), getattr(usual, field.name))
+        for key, setting in asdict(value).items():
+            if key not in _SECRET:
+                yield _setting(section, key, setting, getattr(usual, key))
 
 
 def _setting(section: str, name: str, value: Any, usual: Any) -> dict[str, Any]:

@@ -6,8 +6,9 @@ The token itself never lies in the browser. A session ends with its token, after
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from vault_memory.surfaces.auth.callers import Caller
@@ -18,8 +19,7 @@ QUIET_SECONDS: Final = 7 * 24 * 3600.0
 MAX_SESSIONS: Final = 200
 
 
-@dataclass(slots=True)
-class _Session:
+class _Session(Struct):
     token: str
     used: float
 

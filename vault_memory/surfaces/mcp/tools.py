@@ -7,8 +7,9 @@ same, so an agent that knows more may say more.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from vault_memory.operations.context import Context
@@ -20,8 +21,7 @@ writes, so that a project is known before its first memory."""
 Hint = Literal["read", "write", "destructive"]
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """One tool of a profile."""
 
     name: str

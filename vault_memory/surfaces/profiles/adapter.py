@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vault_memory.errors import InvalidRequest, MemoryNotFound, NotAllowed
 from vault_memory.memory.scope import ANY, Scope
@@ -32,8 +34,7 @@ _SCHEMAS: Final[Mapping[Kind, dict[str, Any]]] = {
 _MISSING: Final = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
+class Param(Struct, frozen=True):
     """One parameter. A number outside `low` and `high` is brought inside, with a warning."""
 
     name: str
@@ -59,8 +60,7 @@ class Param:
         return schema | {"description": self.description}
 
 
-@dataclass(frozen=True, slots=True)
-class AdapterTool:
+class AdapterTool(Struct, frozen=True):
     """One tool of a profile that stands for another system's."""
 
     name: str

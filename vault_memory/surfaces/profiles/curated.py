@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
 
 from vault_memory.errors import NotAllowed
 from vault_memory.surfaces.profiles.adapter import AdapterTool, Arguments, Param, run

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from msgspec import Struct, field
 
 from vault_memory.errors import InvalidRequest
 from vault_memory.surfaces.mcp.tools import Hint, Opener
@@ -36,8 +37,7 @@ class AnyTool(Protocol):
         """The answer as blocks of text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(Struct, frozen=True):
     """A kind of resource: its name, its URI template, what it holds, and how one is read from its URI."""
 
     name: str
@@ -48,8 +48,7 @@ class Template:
     mime_type: str = "text/markdown"
 
 
-@dataclass(frozen=True, slots=True)
-class PromptArgument:
+class PromptArgument(Struct, frozen=True):
     """One argument of a prompt."""
 
     name: str
@@ -57,8 +56,7 @@ class PromptArgument:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Struct, frozen=True):
     """A prompt that a person picks: what it becomes is text for the model."""
 
     name: str
@@ -67,8 +65,7 @@ class Prompt:
     text: Callable[[Context, Mapping[str, str]], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """The tools, resources and prompts that a server shows."""
 
     tools: tuple[AnyTool, ...]

@@ -7,9 +7,9 @@ request is named in `Vault-Warning`, because the bodies are the actor's.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import Struct
 from starlette.routing import Route
 
 from vault_memory import __version__
@@ -52,8 +52,7 @@ ENDPOINTS: Final = (
 Handler = Callable[["Request"], Awaitable["Response"]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Reply:
+class _Reply(Struct, frozen=True):
     """A body and the warnings that go beside it."""
 
     body: Mapping[str, Any]

@@ -8,12 +8,13 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 import uvicorn
+from msgspec import Struct
+from msgspec.structs import replace
 
 from vault_memory.errors import InvalidRequest
 from vault_memory.surfaces.auth.guard import is_loopback
@@ -37,8 +38,7 @@ _BACKLOG: Final = 512
 _EVERYWHERE: Final = ("0.0.0.0", "::")
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """Where to listen. Other machines are let in only when `remote` says so."""
 
     host: str = "127.0.0.1"

@@ -7,11 +7,11 @@ others are there for while one waits for the disk.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct
 
 from vault_memory.errors import NotAllowed
 from vault_memory.memory.scope import Scope
@@ -29,8 +29,7 @@ _SHARED: Final = ("folders", "usage", "local", "catalog", "indexes", "git", "ver
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Asker:
+class Asker(Struct, frozen=True):
     """One request's caller, the scope it asked for, and how the operation should treat it."""
 
     caller: Caller
