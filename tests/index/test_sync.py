@@ -306,6 +306,17 @@ def test_when_the_time_is_up_it_says_how_far_it_came_and_goes_on_next_time(vault
     assert told == [(256, 600), (256, 344), (344, 344)]
 
 
+def test_what_is_only_read_again_to_be_sure_comes_last_and_is_not_waited_for(vault: VaultOnDisk) -> None:
+    for n in range(600):
+        vault.write(f"n{n:03}.md", f"text {n}", at_ns=NOW_NS)  # written just now, as by a checkout
+    seen = [len(paths(vault)) for _ in range(3) if vault.run(budget_ms=0)]
+    assert seen == [256, 512, 600]
+    vault.write("n000.md", "TEXT 0", at_ns=NOW_NS)  # the same size and time: only a second reading tells
+    while not (changes := vault.run()).changed:
+        assert changes.complete
+    assert changes.changed == ("n000.md",)
+
+
 def test_chunks_are_made_at_once_or_later_with_the_same_result(vault: VaultOnDisk, tmp_path: Path) -> None:
     other = VaultOnDisk(tmp_path / "other", derive=by_words)
     for here in (vault, other):

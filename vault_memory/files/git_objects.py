@@ -47,6 +47,18 @@ def all_entries(repository: Repository, commit: str | None) -> dict[str, TreeEnt
     return dict(_parsed(repository, repository.run("ls-tree", "-r", "-z", "--full-tree", commit, *below)))
 
 
+def differing(repository: Repository, one: str, other: str) -> set[str]:
+    """The vault paths that two commits do not hold alike.
+
+    Raises:
+        GitError: one of them is gone.
+    """
+    below = ["--", repository.prefix] if repository.prefix else []
+    listing = repository.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", one, other, *below)
+    names = (name for name in listing.decode("utf-8", "surrogateescape").split("\0") if name)
+    return {name.removeprefix(repository.prefix) for name in names}
+
+
 def index_entries(repository: Repository, paths: Iterable[str]) -> dict[str, TreeEntry | None]:
     """The entries of these vault paths in the person's index; None marks a path with an unmerged entry."""
     found: dict[str, TreeEntry | None] = {}

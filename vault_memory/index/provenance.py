@@ -85,28 +85,27 @@ class GitProvenance:
         )
 
     def changed_since(self, head: str) -> Collection[str] | None:
-        """The paths that commits after `head` touched; None when HEAD does not descend from it."""
+        """The paths that `head` holds otherwise or dates otherwise; None when that cannot be told any more."""
+        from vault_memory.files.git import GitError
+        from vault_memory.files.git_objects import differing
         from vault_memory.files.history_dates import DateMap
 
         before = DateMap.from_json(self._settled)
-        if before.head is None or before.head != head or not self._descends_from(head):
+        if before.head is None or before.head != head:
             return None
         now = self._read_dates()
-        return [path for path, dates in now.seen.items() if dates != before.seen.get(path)]
+        if now.head is None:
+            return None
+        try:
+            moved = differing(self._repository, head, now.head)
+        except GitError:  # an amended or rebased commit that git has deleted by now
+            return None
+        return moved | {path for path in before.seen.keys() | now.seen.keys() if before.of(path) != now.of(path)}
 
     def settle(self) -> str:
         """The dates of all commits so far, as JSON."""
         self._settled = self._read_dates().to_json()
         return self._settled
-
-    def _descends_from(self, head: str) -> bool:
-        from vault_memory.files.git import GitError
-
-        try:
-            self._repository.run("merge-base", "--is-ancestor", head, "HEAD")
-        except GitError:
-            return False
-        return True
 
     def _read_dates(self) -> DateMap:
         from vault_memory.files.history_dates import DateMap, read_dates

@@ -135,7 +135,8 @@ class Sync:
         found = diff(seen, known)
         if found.removed:
             seen, found = self._looked_again(seen, found, known)
-        work = _Work(found, self._catalog.identities(found.removed))
+        again = {path for path in found.changed if known[path].stat == seen.files[path]}
+        work = _Work(found, self._catalog.identities(found.removed), again)
         for files, removed in work.batches(seen):
             self._batch(work, files, removed, known)
             if progress:
@@ -144,7 +145,7 @@ class Sync:
                 break
         self._leave_out(seen, work.refused)
         moved = self._follow(work)
-        if work.done == work.total:
+        if work.complete:
             retime(self._catalog, self._reader.provenances)
         return work.changes(seen, moved, self._catalog.generation)
 
@@ -241,6 +242,12 @@ class _Work(Struct):
     found: Diff
     gone: Mapping[str, Identity]
     """What was known of the removed notes."""
+    again: Collection[str] = ()
+    """Files that look as they are known, but were written so shortly before their scan that they are read again.
+
+    They come last and may be left to the next run: else each run of a big checkout would begin with those of the one
+    before it.
+    """
     done: int = 0
     records: dict[str, Identity] = field(default_factory=dict)
     new_refs: dict[str, str] = field(default_factory=dict)
@@ -251,10 +258,15 @@ class _Work(Struct):
     def total(self) -> int:
         return len(self.found.added) + len(self.found.changed) + len(self.found.removed)
 
+    @property
+    def complete(self) -> bool:
+        """Whether everything was looked at that must be."""
+        return self.done >= self.total - len(self.again)
+
     def batches(self, seen: Scan) -> Iterator[tuple[dict[str, Known], Sequence[str]]]:
         """Files to read, and paths to remove: these come with the first batch, so that a move is one change."""
         removed = self.found.removed
-        paths = [*self.found.added, *self.found.changed]
+        paths = [*self.found.added, *sorted(self.found.changed, key=self.again.__contains__)]
         for start in range(0, len(paths) or bool(removed), BATCH):
             batch = paths[start : start + BATCH]
             yield {path: Known(seen.files[path], seen.scanned_ns) for path in batch}, removed if start == 0 else ()
@@ -291,7 +303,7 @@ class _Work(Struct):
             moved=moved,
             unreadable=tuple(sorted({*self.bad, *(path for path, _ in self.refused)})),
             done=self.done,
-            total=self.total,
+            total=self.done if self.complete else self.total,
             generation=generation,
             folders=seen.folders,
             leftovers=seen.leftovers,
