@@ -88,6 +88,7 @@ def test_an_agents_memory_for_every_project_is_told_once_a_person_confirmed_it_a
     assert "Tabs" not in place.hook("session-start"), "a note can say of itself that it is confirmed"
     waiting = json.loads(place.run("review", "--json", *at))
     assert [memory["id"] for memory in waiting["unconfirmed"]] == ["taste"]
+    assert "taste  Taste" in place.run("review", *at)
     place.run("verify", "taste", *at)
     assert "Tabs, never spaces." in place.hook("session-start")
     assert json.loads(place.run("review", "--json", *at))["unconfirmed"] == []

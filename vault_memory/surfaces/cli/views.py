@@ -134,6 +134,24 @@ def hits(document: Document) -> list[Block]:
     return blocks or [Line("nothing found", "faint")]
 
 
+def queue(document: Document) -> list[Block]:
+    """The pairs that wait for a word, then what agents saved for every project and nobody has confirmed."""
+    blocks: list[Block] = []
+    for pair in document["items"]:
+        blocks.append(Line(_named(pair["memory"]), "strong"))
+        blocks.append(Line(f"      {pair['differs'] or pair['kind']}; against {_named(pair['rival'])}"))
+    if unconfirmed := document.get("unconfirmed"):
+        blocks.append(
+            Line("for every project and unconfirmed (verify REF lets one into start texts):", "strong")
+        )
+        blocks += [Line(f"  {_named(memory)}") for memory in unconfirmed]
+    return blocks or [Line("nothing waits", "faint")]
+
+
+def _named(memory: Document) -> str:
+    return f"{memory['ref']}  {memory['title'] or memory['path']}"
+
+
 def text_of(anchor: Any) -> str:
     """An anchor's sentence, whether it comes as text or as a memory."""
     return str(anchor.get("content") or anchor.get("title")) if isinstance(anchor, dict) else str(anchor)
@@ -283,6 +301,7 @@ def _version_name(version: Mapping[str, Any]) -> str:
 _VIEWS: Final[Mapping[str, Callable[[Document], list[Block]]]] = {
     "context_pack": raw_text,
     "pulse": raw_text,
+    "review": queue,
     "anchor_list": anchors,
     "related": neighbours,
     "graph": drawn,
