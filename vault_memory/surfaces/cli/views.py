@@ -141,9 +141,7 @@ def queue(document: Document) -> list[Block]:
         blocks.append(Line(_named(pair["memory"]), "strong"))
         blocks.append(Line(f"      {pair['differs'] or pair['kind']}; against {_named(pair['rival'])}"))
     if unconfirmed := document.get("unconfirmed"):
-        blocks.append(
-            Line("for every project and unconfirmed (verify REF lets one into start texts):", "strong")
-        )
+        blocks.append(Line("for every project and unconfirmed (verify REF lets one into start texts):", "strong"))
         blocks += [Line(f"  {_named(memory)}") for memory in unconfirmed]
     return blocks or [Line("nothing waits", "faint")]
 
