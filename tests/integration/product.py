@@ -66,7 +66,9 @@ class Product:
         person_git(self.root, "commit", "-q", "-m", message)
 
     def watch(self, wrapped: Sequence[str] = ()) -> None:
-        """Start `vault-memory watch`, as a command of `wrapped`, and wait until it watches."""
+        """Start `vault-memory watch`, as a command of `wrapped`, and wait until it watches; once."""
+        if self.watcher is not None:
+            return
         self.watcher = subprocess.Popen(
             [*wrapped, *PROGRAM, "watch", "--vault", str(self.root)],
             stderr=subprocess.PIPE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,19 @@ from tests.files.git_vault import isolate, person_git
 from tests.integration.product import Product, until
 from vault_memory import open_vault
 from vault_memory.errors import MalformedNote
+
+
+@pytest.fixture(params=[False, True], ids=["alone", "watched"])
+def make(make: Callable[..., Product], request: pytest.FixtureRequest) -> Callable[..., Product]:
+    """Vaults on which nobody else is at work, and ones with a watcher in a process of its own."""
+
+    def one(*arguments: Any, **more: Any) -> Product:
+        product = make(*arguments, **more)
+        if request.param:
+            product.watch()
+        return product
+
+    return one
 
 
 @pytest.mark.parametrize("operation", ["rebase", "merge", "cherry-pick"])
@@ -128,29 +142,3 @@ def test_pt_02_a_clone_is_no_older_or_newer_than_its_history(
         origin.commit_all("touched")
         person_git(clone, "pull", "-q", "--ff-only")
         assert [item.path for item in vm.list(updated_after=week, touch=False).items] == ["n4.md"]
-
-
-def test_after_a_switch_only_notes_that_the_branches_hold_or_date_otherwise_are_judged_anew(
-    make: Callable[..., Product],
-) -> None:
-    product = make()
-    for name in ("same", "other", "dated"):
-        (product.root / f"{name}.md").write_text(f"{name}\n")
-    product.commit_all()
-    person_git(product.root, "switch", "-q", "-c", "side")
-    (product.root / "other.md").write_text("otherwise\n")
-    (product.root / "dated.md").write_text("changed and\n")
-    product.commit_all()
-    (product.root / "dated.md").write_text("dated\n")
-    product.commit_all("changed back: the same bytes, of another date")
-    with open_vault(product.root) as vm:
-        vm.list()
-        judged = vm._vault.sync._reader.provenances
-        side = judged.head
-        person_git(product.root, "switch", "-q", "main")
-        assert judged.changed_since(side) == {"other.md", "dated.md"}
-        vm.list()
-        main = judged.head
-        person_git(product.root, "commit", "-q", "--amend", "-m", "another parent for nothing else")
-        assert judged.changed_since(main) == set()
-        assert judged.changed_since("0" * 40) is None

@@ -156,3 +156,26 @@ def test_mc_04_an_mcp_server_ends_on_sigterm_with_its_writes_committed(product: 
     assert server.wait(timeout=20) == 0
     assert "Traceback" not in server.communicate()[1]
     assert "marzipan" in person_git(product.root, "log", "-p", "--format=%s")
+
+
+def test_after_a_switch_only_notes_that_the_branches_hold_or_date_otherwise_are_judged_anew(product: Product) -> None:
+    for name in ("same", "other", "dated"):
+        (product.root / f"{name}.md").write_text(f"{name}\n")
+    product.commit_all()
+    person_git(product.root, "switch", "-q", "-c", "side")
+    (product.root / "other.md").write_text("otherwise\n")
+    (product.root / "dated.md").write_text("changed and\n")
+    product.commit_all()
+    (product.root / "dated.md").write_text("dated\n")
+    product.commit_all("changed back: the same bytes, of another date")
+    with open_vault(product.root) as vm:
+        vm.list()
+        judged = vm._vault.sync._reader.provenances
+        side = judged.head
+        person_git(product.root, "switch", "-q", "main")
+        assert judged.changed_since(side) == {"other.md", "dated.md"}
+        vm.list()
+        main = judged.head
+        person_git(product.root, "commit", "-q", "--amend", "-m", "another parent for nothing else")
+        assert judged.changed_since(main) == set()
+        assert judged.changed_since("0" * 40) is None
