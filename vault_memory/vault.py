@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from vault_memory.batch import Batch, Why, Written
 from vault_memory.config import CONFIG_FILE, Config
 from vault_memory.errors import MalformedNote, VaultError, VaultNotFound
 from vault_memory.files.audit import AuditLog
@@ -32,12 +31,12 @@ from vault_memory.files.places import Folders, folders_of
 from vault_memory.files.scan import GAP_SECONDS
 from vault_memory.files.store import NoteStore
 from vault_memory.files.versions import Versions
-from vault_memory.memory import markdown
 from vault_memory.memory.ids import IdSource
 from vault_memory.memory.model import MEMORY_TYPES, RELATION_TYPES, Memory, revision_of
 from vault_memory.memory.scope import UNBOUND, Scope
 
 if TYPE_CHECKING:
+    from vault_memory.batch import Batch, Why, Written
     from vault_memory.files.commits import Commits
     from vault_memory.files.git import Git
     from vault_memory.files.history import Version
@@ -237,6 +236,8 @@ class Vault:
         Raises:
             MalformedNote: they are no text.
         """
+        from vault_memory.memory import markdown
+
         try:
             return markdown.parse(data, path, relation_types=self._relation_types, memory_types=self._memory_types)
         except markdown.UnreadableNote as error:
@@ -333,6 +334,8 @@ class Vault:
         Raises:
             VaultLocked: another process has been writing for too long.
         """
+        from vault_memory.batch import Batch
+
         with self._threads, self._lock:
             batch = Batch(self, why, now)
             try:

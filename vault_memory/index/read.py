@@ -14,7 +14,6 @@ from vault_memory.errors import NotAllowed, StorageError
 from vault_memory.files.scan import Known
 from vault_memory.index.provenance import NoRepository, Provenances
 from vault_memory.index.rows import BadFile, Record, record_of
-from vault_memory.memory.markdown import UnreadableNote, parse
 from vault_memory.memory.model import MEMORY_TYPES, RELATION_TYPES, Finding, Memory, revision_of
 
 if TYPE_CHECKING:
@@ -63,6 +62,8 @@ class Reader:
 
     def read(self, files: Mapping[str, Known], revisions: Mapping[str, str]) -> Batch:
         """Look at `files` (as the scan saw them before), of which `revisions` are known."""
+        from vault_memory.memory.markdown import UnreadableNote
+
         batch = Batch()
         parsed: list[tuple[Memory, bytes, Known]] = []
         for path, file in files.items():
@@ -101,6 +102,8 @@ class Reader:
         return record_of(memory, data, file, self.provenances.of(memory.path, data), chunks=chunks)
 
     def _parsed(self, path: str, data: bytes) -> Memory:
+        from vault_memory.memory.markdown import parse  # a question about unchanged notes needs no YAML
+
         words = self._vocabulary
         return parse(data, path, relation_types=words.relation_types, memory_types=words.memory_types)
 

@@ -28,9 +28,11 @@ MAX_OVERSAMPLED: Final = 1 << 14
 MAX_BESIDE: Final = 1 << 12
 _NEAR: Final = 1e-5
 """Cosines closer than this may change places when they are computed exactly."""
-_KEYS: Final = "chunks.chunk, notes.ref, chunks.n"
+_KEYS: Final = "chunks.chunk, notes.ref, notes.path, chunks.n"
 
-_Key = tuple[int, str, int]
+_Order = tuple[str, str, int]
+"""Ref, path and number: what decides between equal scores. Several notes may hold one id, and so one ref."""
+_Key = tuple[int, str, str, int]
 Proposer = Callable[[int], Sequence[int] | None]
 """Proposes about so many row numbers of the vector file, or None."""
 
@@ -41,8 +43,7 @@ class TextHit(Struct, frozen=True):
     chunk: int
     score: float
     shares: Doubles
-    order: tuple[str, int]
-    """ref and number: ties."""
+    order: _Order
 
 
 class VectorHit(Struct, frozen=True):
@@ -50,7 +51,7 @@ class VectorHit(Struct, frozen=True):
 
     chunk: int
     score: float
-    order: tuple[str, int]
+    order: _Order
 
 
 class Lists(Struct, frozen=True):
@@ -61,7 +62,7 @@ class Lists(Struct, frozen=True):
     overlay: Overlay
 
     def text(self, wanted: WantedTerms, reader: TextReader | None, size: int) -> list[TextHit]:
-        """The `size` best chunks that hold a term, by BM25, then ref and number.
+        """The `size` best chunks that hold a term, by BM25, then ref, path and number.
 
         Chunks that hold one only beside their text (path, urls, own keys) fill up the list with a score of 0.
         """
@@ -75,7 +76,7 @@ class Lists(Struct, frozen=True):
         return sorted(found, key=lambda hit: (-hit.score, hit.order))[:size]
 
     def vectors(self, query: Floats, rows: VectorRows, size: int, near: Proposer) -> list[VectorHit]:
-        """The `size` best chunks with a positive cosine, by it, then ref and number.
+        """The `size` best chunks with a positive cosine, by it, then ref, path and number.
 
         Args:
             query: the query's unit vector, or zeros, which nothing is near to.
@@ -99,7 +100,9 @@ class Lists(Struct, frozen=True):
         total, shares = scores(wanted, counts, [chunk.length for chunk in pending])
         place = {key: n for n, key in enumerate(keys)}
         passing = self._best_passing(keys, total, size)
-        return [TextHit(key, float(total[place[key]]), shares[place[key]], (ref, n)) for key, ref, n in passing]
+        return [
+            TextHit(key, float(total[place[key]]), shares[place[key]], (ref, path, n)) for key, ref, path, n in passing
+        ]
 
     def _best_passing(self, keys: Sequence[int], score: NDArray[Any], size: int) -> list[_Key]:
         """The chunks that may be found, best first, until there are enough and none that is left can tie with them."""
@@ -109,7 +112,7 @@ class Lists(Struct, frozen=True):
         for start in range(0, len(order), 2 * size):
             block, rest = order[start : start + 2 * size], order[start + 2 * size :]
             passing += self.selection.rows(self.sql, _KEYS, [keys[n] for n in block])
-            if rest and _settled([known[key] for key, _, _ in passing], size, float(score[rest[0]])):
+            if rest and _settled([known[key] for key, *_ in passing], size, float(score[rest[0]])):
                 break
         return passing
 
@@ -134,12 +137,12 @@ class Lists(Struct, frozen=True):
     def _scored(self, wanted: WantedTerms, keys: Sequence[int]) -> list[TextHit]:
         rows = self.selection.rows(self.sql, f"{_KEYS}, chunks.terms, chunks.length", keys)
         count = counter(wanted.terms)
-        return _scored(wanted, [row[:3] for row in rows], [count(row[3]) for row in rows], [row[4] for row in rows])
+        return _scored(wanted, [row[:4] for row in rows], [count(row[4]) for row in rows], [row[5] for row in rows])
 
     def _beside(self, wanted: WantedTerms, reader: TextReader, found: set[int]) -> list[TextHit]:
         keys = reader.search(wanted.importance, MAX_BESIDE, self.selection.text, beside=True)
         rows = self.selection.rows(self.sql, _KEYS, [key for key in keys if key not in found])
-        return [TextHit(chunk, 0.0, np.zeros(len(wanted.asked)), (ref, n)) for chunk, ref, n in rows]
+        return [TextHit(chunk, 0.0, np.zeros(len(wanted.asked)), (ref, path, n)) for chunk, ref, path, n in rows]
 
     def _pending_vectors(self, query: Floats, size: int) -> list[VectorHit]:
         keys, matrix = self.overlay.vectors()
@@ -149,7 +152,7 @@ class Lists(Struct, frozen=True):
         near = np.flatnonzero(score > 0)
         value = dict(zip(keys[near].tolist(), score[near].tolist(), strict=True))
         passing = self._best_passing(list(value), score[near], size)
-        return [VectorHit(chunk, value[chunk], (ref, n)) for chunk, ref, n in passing]
+        return [VectorHit(chunk, value[chunk], (ref, path, n)) for chunk, ref, path, n in passing]
 
     def _applied_vectors(self, query: Floats, rows: VectorRows, size: int, near: Proposer) -> list[VectorHit]:
         found: list[VectorHit] = []
@@ -157,9 +160,11 @@ class Lists(Struct, frozen=True):
             wish = [row for row in block if row < len(rows)]
             passing = self.selection.rows(self.sql, f"{_KEYS}, chunks.row", wish, key="row")
             if passing:
-                exact = exact_cosines(rows.vectors[[row[3] for row in passing]], query).tolist()
+                exact = exact_cosines(rows.vectors[[row[4] for row in passing]], query).tolist()
                 pairs = zip(passing, exact, strict=True)
-                found += [VectorHit(chunk, score, (ref, n)) for (chunk, ref, n, _), score in pairs if score > 0]
+                found += [
+                    VectorHit(chunk, score, (ref, path, n)) for (chunk, ref, path, n, _), score in pairs if score > 0
+                ]
             if sum(hit.score > floor + _NEAR for hit in found) >= size:
                 break
         return found
@@ -202,7 +207,7 @@ def _scored(
         return []
     total, shares = scores(wanted, counts, lengths)
     values = total.tolist()
-    return [TextHit(chunk, values[i], shares[i], (ref, n)) for i, (chunk, ref, n) in enumerate(keys)]
+    return [TextHit(chunk, values[i], shares[i], (ref, path, n)) for i, (chunk, ref, path, n) in enumerate(keys)]
 
 
 def _settled(found: Sequence[float], size: int, least: float) -> bool:

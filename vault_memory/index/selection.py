@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from msgspec import Struct
@@ -15,9 +15,11 @@ from vault_memory.index.record import KIND_COLUMNS
 from vault_memory.index.text import TextFilter
 from vault_memory.memory.filter import Filter, SqlValue, Term, joined
 from vault_memory.memory.scope import Scope
+from vault_memory.memory.times import time_of_text, time_text
 
 FEW_CHUNKS: Final = 1_000
 """When no more chunks than this pass an unusual filter, they are named to the indexes one by one."""
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _INDEX_JUDGES: Final = (*KIND_COLUMNS, "tags", "unexpired")
 _FROM_KEYS: Final = (
     " FROM json_each(?) AS keys CROSS JOIN chunks ON chunks.{key} = keys.value"
@@ -56,7 +58,7 @@ class Selection(Struct, frozen=True):
 
 def select(sql: sqlite3.Connection, wanted: Filter, scope: Scope, now: datetime) -> Selection:
     """The selection of what the filter asks for and the scope sees, at the time `now`."""
-    terms = wanted.terms(now)
+    terms = wanted.terms(_last_expiry(sql, now))
     kinds = _kinds(sql, scope, [term for term in terms if term.column in KIND_COLUMNS])
     rest = [term for term in terms if term.column not in KIND_COLUMNS]
     clause, params = joined(rest)
@@ -69,6 +71,15 @@ def select(sql: sqlite3.Connection, wanted: Filter, scope: Scope, now: datetime)
     tags = tuple(tuple(map(str, term.params)) for term in rest if term.column == "tags")
     text = TextFilter(kinds, tags) if few is None else TextFilter(chunks=few)
     return Selection(clause, params, text, kinds, few)
+
+
+def _last_expiry(sql: sqlite3.Connection, now: datetime) -> datetime:
+    """The last moment until `now` at which a note expired.
+
+    What passes has been the same since then, and so is the condition: what is remembered for it stays good.
+    """
+    (latest,) = sql.execute("SELECT max(expires_at) FROM notes WHERE expires_at <= ?", (time_text(now),)).fetchone()
+    return time_of_text(latest) if latest else _NEVER
 
 
 def _kinds(sql: sqlite3.Connection, scope: Scope, terms: list[Term]) -> tuple[int, ...] | None:

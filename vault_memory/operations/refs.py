@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from vault_memory.batch import Batch, Expectation, Why
 from vault_memory.errors import InvalidRequest, MemoryNotFound
 from vault_memory.memory.scope import UNBOUND
 from vault_memory.memory.slug import fold
@@ -14,6 +13,7 @@ from vault_memory.operations.result import WriteResult
 from vault_memory.vault import REFRESH_MS
 
 if TYPE_CHECKING:
+    from vault_memory.batch import Batch, Expectation, Why
     from vault_memory.index.rows import Row
     from vault_memory.memory.model import Memory
     from vault_memory.operations.context import Context
@@ -110,11 +110,15 @@ def link_to(ctx: Context, memory: Memory) -> str:
 
 def why(ctx: Context, operation: str, reason: str | None = None) -> Why:
     """Who acts and what for."""
+    from vault_memory.batch import Why
+
     return Why(operation, ctx.agent, ctx.session, reason)
 
 
 def expectation(request: WriteRequest) -> Expectation:
     """What the caller says it saw."""
+    from vault_memory.batch import Expectation
+
     return Expectation(request.if_revision, request.if_version)
 
 
