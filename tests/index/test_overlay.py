@@ -143,3 +143,15 @@ def test_neighbours_of_a_log_join_the_candidates(tmp_path: Path) -> None:
         assert got.session.tolist() == [0, 0, 0]
         assert vault.gather("decision", KEYWORD).session.tolist() == [-1] * 8
         vault.applier.apply()
+
+
+def test_notes_of_one_id_come_by_path_whatever_was_recorded_first(tmp_path: Path) -> None:
+    found = []
+    for number, paths in enumerate([("b.md", "a.md"), ("a.md", "b.md")]):
+        vault = IndexedVault(tmp_path / str(number))
+        for path in paths:
+            vault.put([memory(path, "walnut cake", id="same")])
+        vault.applier.apply()
+        found.append((vault.found("walnut", KEYWORD), vault.found("walnut", SEMANTIC)))
+        vault.close()
+    assert found == [(["a.md", "b.md"], ["a.md", "b.md"])] * 2
