@@ -89,6 +89,7 @@ def test_four_writers_and_a_backup_make_one_clean_history(
     (vault.root / ".vault-memory" / "state").mkdir(parents=True)
     vault.hand("diary.md", "0\n")
     vault.commit_by_hand("start")
+    vault.commits._keep = _keeper(vault.root, 4)
     command = [sys.executable, "-c", WRITER, str(vault.root)]
     writers = [subprocess.Popen([*command, str(n), str(writes)], cwd=REPOSITORY) for n in range(4)]
     _backups(vault, writers, random.Random(7))
@@ -117,7 +118,7 @@ def _no_foreign_path(vault: GitVault) -> None:
 
 def _nothing_lost(vault: GitVault) -> None:
     """Every line that a writer added is in some commit or among the kept bytes, and HEAD holds what the disk holds."""
-    texts = vault.person("log", "-p", "--format=", "--no-color")
+    texts = vault.person("log", "-p", "--no-renames", "--format=", "--no-color")
     kept = "".join(file.read_text() for file in (vault.root / ".vault-memory").glob("kept*"))
     found = {line[1:] for line in texts.splitlines() if line.startswith("+")} | set(kept.splitlines())
     wrote = "".join(file.read_text() for file in (vault.root / ".vault-memory").glob("wrote-*")).split()
