@@ -301,11 +301,9 @@ class Vault:
 
     def base(self, path: str, revision: str) -> Memory | None:
         """The note as it was at a revision, from the kept bases or the catalog; None when nobody kept it."""
-        data = self.versions.get(path, revision)
-        if data is None:
-            recorded = self.catalog.source(path, UNBOUND)
-            data = recorded if recorded is not None and revision_of(recorded) == revision else None
-        return None if data is None else self.parse(data, path)
+        kept = self.versions.get(path, revision)
+        data = self.catalog.source(path, UNBOUND) if kept is None else kept
+        return None if data is None or revision_of(data) != revision else self.parse(data, path)
 
     def version(self, path: str, name: str) -> bytes | None:
         """The note's bytes at a revision that was kept or at a commit; None when there is no such version."""
