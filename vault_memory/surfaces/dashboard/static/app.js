@@ -32,7 +32,7 @@ const PAGES = {
 
 function Rail({ page, live, who, waiting, leave }) {
   return html`<nav class="rail" aria-label="Pages">
-    <a class="brand" href=${address('overview')}><img src="/assets/mark.svg" alt=""/><span>vault-memory</span></a>
+    <a class="brand" aria-label="vault-memory: overview" href=${address('overview')}><img src="/assets/mark.svg" alt=""/><span>vault-memory</span></a>
     <ul class="bare">${Object.entries(PAGES).map(([name, [title]]) => html`
       <li key=${name}><a href=${address(name)} aria-current=${name === page ? 'page' : undefined}>
         ${title}${name === 'review' && waiting > 0 && html`<span class="badge">${waiting}<span class="hidden"> waiting</span></span>`}
