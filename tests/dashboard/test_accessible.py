@@ -34,9 +34,13 @@ GRAVE = ("serious", "critical")
 
 def findings(page: Any) -> list[str]:
     """Rule and place of everything grave."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs: pip install axe-playwright-python")
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="needs: pip install axe-playwright-python"
+    )
     found = axe.Axe().run(page).response["violations"]
-    return [f"{rule['id']}: {node['html'][:160]}" for rule in found if rule["impact"] in GRAVE for node in rule["nodes"]]
+    return [
+        f"{rule['id']}: {node['html'][:160]}" for rule in found if rule["impact"] in GRAVE for node in rule["nodes"]
+    ]
 
 
 @pytest.mark.parametrize("look", LOOKS)

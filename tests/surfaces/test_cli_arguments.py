@@ -23,6 +23,7 @@ class Note(BaseModel):
     tags: list[str] | None = None
     limit: int = Field(10, ge=1, le=100)
     importance: Annotated[float, Field(ge=0, le=1)] | None = None
+    days: float | None = Field(None, gt=0)
     pinned: bool | None = None
     since: datetime | None = None
     kind: Literal["note", "fact"] = "note"
@@ -101,6 +102,10 @@ def test_strict_parsing_takes_no_comma_text_for_a_list() -> None:
 def test_bounds_are_named_even_on_an_annotated_optional_number() -> None:
     assert refused(importance=2)["message"] == "must be between 0 and 1"
     assert refused(limit=0)["allowed"] == {"minimum": 1, "maximum": 100}
+
+
+def test_a_bound_that_may_not_be_reached_is_named() -> None:
+    assert refused(days=0)["message"] == "input should be greater than 0"
 
 
 def test_a_choice_lists_what_it_takes() -> None:

@@ -193,7 +193,8 @@ def _unknown(name: str, known: Collection[str]) -> dict[str, Any]:
     return {"field": name, "message": message, "allowed": sorted(known)}
 
 
-_BOUNDS: Final = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal"})
+_BOUNDS: Final = frozenset({"greater_than_equal", "less_than_equal"})
+"""Complaints that name the bounds; one that a value may not reach says so in its own message."""
 
 
 def bounds(info: FieldInfo) -> tuple[float | None, float | None]:
