@@ -57,7 +57,7 @@ def test_events_that_take_no_text_get_an_empty_object(event: str) -> None:
 def test_no_message_is_too_odd(text: str) -> None:
     for client in clients():
         for event in EVENTS:
-            json.loads(answer(read_input(text, event, client.name), "text"))
+            assert isinstance(json.loads(answer(read_input(text, event, client.name), "text")), dict)
 
 
 def test_every_hook_that_is_installed_is_one_we_answer() -> None:

@@ -229,7 +229,7 @@ def test_capture_reads_no_more_than_the_last_answer_of_a_transcript(place: Place
 @pytest.mark.parametrize("stdin", ["", "not json", "[1, 2]", '{"cwd": "/no/such/folder"}', '{"session_id": {"a": 1}}'])
 def test_odd_messages_end_with_0_and_an_object(place: Place, stdin: str) -> None:
     arguments = ("hook", "session-start", "--client", "codex", "--vault", str(place.vault))
-    json.loads(place.run(*arguments, stdin=stdin))
+    assert isinstance(json.loads(place.run(*arguments, stdin=stdin)), dict)
 
 
 def test_without_a_vault_a_hook_ends_with_0_and_says_why_in_the_log(place: Place) -> None:

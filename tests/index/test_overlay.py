@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from tests.index.indexed_vault import KEYWORD, SEMANTIC, IndexedVault, memory
+from tests.index.indexed_vault import KEYWORD, NOW, SEMANTIC, IndexedVault, memory
 from vault_memory.memory.filter import Filter
-from vault_memory.memory.scope import Scope
+from vault_memory.memory.scope import UNBOUND, Scope
 
 NOTES = {
     "port.md": "Postgres for billing listens on 5433",
@@ -143,6 +144,25 @@ def test_neighbours_of_a_log_join_the_candidates(tmp_path: Path) -> None:
         assert got.session.tolist() == [0, 0, 0]
         assert vault.gather("decision", KEYWORD).session.tolist() == [-1] * 8
         vault.applier.apply()
+
+
+def test_a_note_that_expires_between_two_searches_is_no_neighbour_any_more(tmp_path: Path) -> None:
+    vault = IndexedVault(tmp_path)
+    texts = ["hello", "what is new", "the xylophone broke", "oh no", "so sad", "bye", "and again"]
+    until = [NOW + timedelta(hours=1) if n == 1 else None for n in range(len(texts))]
+    vault.put([
+        memory(f"t{n}.md", text, session="chat", memory_type="interaction", id=f"id{n}", expires_at=until[n])
+        for n, text in enumerate(texts)
+    ])  # fmt: skip
+
+    def candidates(hours: int) -> list[str]:
+        moment = NOW + timedelta(hours=hours)
+        got = vault.source.gather("xylophone", Filter(), UNBOUND, now=moment, sizes=KEYWORD)
+        return [fact.path for fact in got.facts]
+
+    assert candidates(0) == ["t1.md", "t2.md", "t3.md"]
+    assert candidates(1) == candidates(2) == ["t0.md", "t2.md", "t3.md"]
+    assert candidates(0) == ["t1.md", "t2.md", "t3.md"]
 
 
 def test_notes_of_one_id_come_by_path_whatever_was_recorded_first(tmp_path: Path) -> None:

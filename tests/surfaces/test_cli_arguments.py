@@ -117,6 +117,14 @@ def test_a_missing_argument_says_what_it_would_take() -> None:
         parse(Note, {}, lenient=True)
 
 
+def test_a_missing_choice_lists_what_it_takes() -> None:
+    class Choice(BaseModel):
+        way: Literal["by_age", "by_decay"]
+
+    with pytest.raises(InvalidRequest, match="way: is required: one of by_age, by_decay"):
+        parse(Choice, {}, lenient=False)
+
+
 def test_all_wrong_arguments_are_named_at_once() -> None:
     with pytest.raises(InvalidRequest) as caught:
         parse(Note, {"limit": 0, "kind": "x"}, lenient=True)

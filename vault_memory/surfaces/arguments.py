@@ -224,5 +224,6 @@ def _out_of_bounds(name: str, info: FieldInfo) -> dict[str, Any]:
     return {"field": name, "message": text, "allowed": {"minimum": low, "maximum": high}}
 
 
-def _example(info: FieldInfo | None) -> str:
-    return _EXAMPLES.get(shape_of(info.annotation).shape, "of another type") if info else "of another type"
+def _example(info: FieldInfo) -> str:
+    shape = shape_of(info.annotation)
+    return f"one of {', '.join(shape.choices)}" if shape.choices else _EXAMPLES.get(shape.shape, "of another type")
